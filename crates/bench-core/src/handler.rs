@@ -1,0 +1,248 @@
+//! The service that every server offers: echo a message or a payload, after the simulated delay.
+//!
+//! A server crate adapts, it does not decide: whatever the library, the work done for a call is the work done here.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::delay::{DelayLine, Waited};
+use crate::histogram::Times;
+use crate::message::EchoMessage;
+use crate::server::DelayCounters;
+
+/// How many texts of connection failures a server keeps.
+const FAILURE_TEXTS: usize = 10;
+
+/// What a handler does with a call besides answering it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HandlerSettings {
+    /// Simulated delay of every call; zero answers at once.
+    pub delay: Duration,
+    /// Yields once to the scheduler before the work, as the rpcx suite's `runtime.Gosched()`.
+    pub yields: bool,
+}
+
+/// Serves calls. One per runtime, so that counters are not shared between threads; clones are of the same handler.
+#[derive(Clone)]
+pub struct Handler {
+    state: Arc<State>,
+}
+
+struct State {
+    yields: bool,
+    delay: Option<Arc<DelayLine>>,
+    calls: AtomicU64,
+    waits: Mutex<Waits>,
+    failures: FailureLog,
+}
+
+/// Times of all simulated delays of one handler.
+#[derive(Default)]
+struct Waits {
+    slept: Times,
+    lateness: Times,
+    resume_lag: Times,
+}
+
+impl Handler {
+    /// A handler for the runtime in which this is called.
+    ///
+    /// # Errors
+    /// When the timer of the simulated delay cannot be made.
+    pub fn new(settings: HandlerSettings, failures: FailureLog) -> io::Result<Self> {
+        let delay = match settings.delay {
+            Duration::ZERO => None,
+            delay => Some(DelayLine::start(delay)?),
+        };
+        Ok(Self {
+            state: Arc::new(State {
+                yields: settings.yields,
+                delay,
+                calls: AtomicU64::new(0),
+                waits: Mutex::default(),
+                failures,
+            }),
+        })
+    }
+
+    /// The echo service: answers a message in the library's own type.
+    pub async fn echo<M: EchoMessage>(&self, mut message: M) -> M {
+        self.work().await;
+        message.answer();
+        self.count();
+        message
+    }
+
+    /// The payload service: the same bytes back, in whatever type the library has for them.
+    pub async fn payload<B>(&self, bytes: B) -> B {
+        self.work().await;
+        self.count();
+        bytes
+    }
+
+    /// Says that a connection ended in an error: a refused frame, garbage, a peer too slow. Printed and counted, never fatal.
+    pub fn connection_failed(&self, text: &str) {
+        self.state.failures.add(text);
+    }
+
+    async fn work(&self) {
+        if self.state.yields {
+            tokio::task::yield_now().await;
+        }
+        if let Some(delay) = &self.state.delay {
+            let waited = delay.wait().await;
+            self.lock_waits().record(waited);
+        }
+    }
+
+    /// Counted when the work is done: a call that was cancelled while it slept is not one that was served.
+    fn count(&self) {
+        self.state.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn lock_waits(&self) -> std::sync::MutexGuard<'_, Waits> {
+        self.state.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls served so far.
+    pub fn calls(&self) -> u64 {
+        self.state.calls.load(Ordering::Relaxed)
+    }
+}
+
+impl Waits {
+    fn record(&mut self, waited: Waited) {
+        self.slept.record(waited.slept_ns);
+        self.lateness.record(waited.lateness_ns);
+        self.resume_lag.record(waited.resume_lag_ns);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.slept.merge(&other.slept);
+        self.lateness.merge(&other.lateness);
+        self.resume_lag.merge(&other.resume_lag);
+    }
+}
+
+/// The simulated delays of several handlers together; `None` when they have no delay.
+pub fn delay_counters(handlers: &[Handler]) -> Option<DelayCounters> {
+    let mut all = Waits::default();
+    let mut any = false;
+    for handler in handlers.iter().filter(|handler| handler.state.delay.is_some()) {
+        any = true;
+        all.merge(&handler.lock_waits());
+    }
+    let sum = |times: &Times| u64::try_from(times.sum_ns()).unwrap_or(u64::MAX);
+    any.then(|| DelayCounters {
+        count: all.slept.count(),
+        slept_ns_sum: sum(&all.slept),
+        lateness_ns_sum: sum(&all.lateness),
+        resume_lag_ns_sum: sum(&all.resume_lag),
+        slept_ns: all.slept.summary(),
+        lateness_ns: all.lateness.summary(),
+        resume_lag_ns: all.resume_lag.summary(),
+    })
+}
+
+/// Counts failures and keeps the first texts. Clones share one log.
+#[derive(Clone, Default)]
+pub struct FailureLog {
+    entries: Arc<Mutex<FailureEntries>>,
+}
+
+#[derive(Default)]
+struct FailureEntries {
+    count: u64,
+    texts: Vec<String>,
+}
+
+impl FailureLog {
+    /// Counts one failure; the first ten are printed on stderr as well, and no more: a flood of garbage must not become a flood of lines.
+    pub fn add(&self, text: &str) {
+        let mut entries = self.lock();
+        entries.count += 1;
+        if entries.texts.len() < FAILURE_TEXTS {
+            entries.texts.push(text.to_owned());
+            eprintln!("{text}");
+            if entries.texts.len() == FAILURE_TEXTS {
+                eprintln!("(further failures are counted, not printed)");
+            }
+        }
+    }
+
+    /// Number of failures and the first texts.
+    pub fn read(&self) -> (u64, Vec<String>) {
+        let entries = self.lock();
+        (entries.count, entries.texts.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, FailureEntries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{benchmark_reply, benchmark_request};
+
+    fn in_runtime<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(future)
+    }
+
+    #[test]
+    fn it_answers_counts_and_waits_at_least_the_delay() {
+        in_runtime(async {
+            let settings = HandlerSettings {
+                delay: Duration::from_millis(3),
+                yields: true,
+            };
+            let handler = Handler::new(settings, FailureLog::default()).unwrap();
+            let before = std::time::Instant::now();
+            assert_eq!(handler.echo(benchmark_request()).await, benchmark_reply());
+            assert!(before.elapsed() >= settings.delay);
+            assert_eq!(handler.payload(vec![1, 2]).await, [1, 2]);
+            assert_eq!(handler.calls(), 2);
+            let delay = delay_counters(&[handler]).unwrap();
+            assert_eq!(delay.count, 2);
+            assert!(delay.slept_ns.unwrap().min >= 3_000_000);
+        });
+    }
+
+    #[test]
+    fn without_a_delay_there_is_nothing_to_report_about_it() {
+        in_runtime(async {
+            let handler = Handler::new(HandlerSettings::default(), FailureLog::default()).unwrap();
+            handler.echo(benchmark_request()).await;
+            assert_eq!(delay_counters(&[handler]), None);
+        });
+    }
+
+    #[test]
+    fn a_call_cancelled_in_its_delay_is_not_counted_as_served() {
+        in_runtime(async {
+            let settings = HandlerSettings {
+                delay: Duration::from_secs(60),
+                yields: false,
+            };
+            let handler = Handler::new(settings, FailureLog::default()).unwrap();
+            let call = handler.echo(benchmark_request());
+            assert!(tokio::time::timeout(Duration::from_millis(5), call).await.is_err());
+            assert_eq!(handler.calls(), 0);
+        });
+    }
+
+    #[test]
+    fn the_log_counts_all_and_keeps_ten() {
+        let log = FailureLog::default();
+        (0..25).for_each(|i| log.add(&format!("failure {i}")));
+        let (count, texts) = log.read();
+        assert_eq!((count, texts.len()), (25, 10));
+    }
+}

@@ -1,0 +1,18 @@
+//! What every part of rpc-bench shares: the message, the handler with its simulated delay, codecs, histograms and the run record.
+//!
+//! No sockets, no flags, no framework: a server crate adapts [`handler::Handler`] to its library, a client crate hands messages of
+//! its library to the measured loop in `bench-load`, and both sides describe themselves with [`server`] and [`record`].
+
+pub mod build_info;
+pub mod codec;
+pub mod delay;
+pub mod duration;
+pub mod failure;
+pub mod handler;
+pub mod histogram;
+pub mod lane;
+pub mod message;
+pub mod record;
+pub mod server;
+pub mod verdict;
+pub mod wire;

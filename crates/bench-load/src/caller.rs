@@ -1,0 +1,205 @@
+//! The measured loop. There is one, the same for every framework.
+//!
+//! A caller makes a request, reads the clock, makes the call, reads the clock, looks at the reply, and starts again:
+//!
+//! ```text
+//!   prepare request │ t₀ │ call … reply decoded │ t₁ │ check reply, count │ prepare request │ t₀ │ …
+//!                   └──────── service time ─────────┘
+//! ```
+//!
+//! - The request exists before t₀ and the reply is compared after t₁: what the benchmark itself costs is no part of the time, but it is
+//!   part of the time between calls, so `rpc-bench calibrate` states it.
+//! - t₁ serves as the "now" of the next look at the window: two readings of the clock per call, no more.
+//! - Nothing in the loop allocates, waits for another thread or writes to memory that another thread writes to.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bench_core::failure::{CallError, FailureKind};
+use bench_core::histogram::Times;
+use bench_host::now_ns;
+
+use crate::connect::{CallResult, Connect};
+use crate::link::{Link, Reopened};
+use crate::progress::Progress;
+use crate::watch::Watched;
+use crate::window::{Phase, Window};
+use crate::workload::Workload;
+
+/// Texts of failures that a thread keeps.
+const FAILURE_TEXTS: usize = 10;
+
+/// One caller: it makes one call at a time.
+pub(crate) struct Caller<C, W> {
+    /// Number among all callers of the run.
+    pub index: u64,
+    pub link: Link<C>,
+    pub workload: W,
+    pub watched: Rc<Watched>,
+    /// False once its connection was given up.
+    pub alive: bool,
+}
+
+/// What a caller did in one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallerEnd {
+    /// Correct and failed calls of the window.
+    pub calls: u64,
+    /// Calls of a counted run that it did not make.
+    pub unsent: u64,
+    /// End of its last measured call, if there was one.
+    pub ended_ns: Option<u64>,
+}
+
+/// Counts of all callers of one thread.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// Service times of correct replies.
+    pub service: Times,
+    /// Times of failed calls.
+    pub failed_time: Times,
+    /// Failed calls by kind, in the order of [`FailureKind::ALL`].
+    pub failed: [u64; FailureKind::ALL.len()],
+    pub in_flight: u64,
+    /// All calls, whatever their phase and outcome.
+    pub made: u64,
+    pub reconnects: u64,
+    pub callers_lost: u64,
+    pub texts: Vec<String>,
+}
+
+impl<C: Connect, W: Workload<C>> Caller<C, W> {
+    /// Calls until the window ends or, in a counted run, until `quota` calls were made in it.
+    pub async fn run(&mut self, window: &Window, quota: Option<u64>, tally: &RefCell<Tally>, progress: &Progress) -> CallerEnd {
+        let mut end = CallerEnd {
+            calls: 0,
+            unsent: 0,
+            ended_ns: None,
+        };
+        let mut warm = false;
+        let mut now = now_ns();
+        while self.alive && now < window.end() && quota.is_none_or(|quota| end.calls < quota) {
+            let request = self.workload.prepare();
+            let made = now_ns();
+            let outcome = self.watched.call(made, W::call(&mut self.link.connection, request)).await;
+            let ended = now_ns();
+
+            let result = self.judge(outcome);
+            let phase = match quota {
+                None => window.phase_timed(ended),
+                Some(_) => window.phase_counted(made, ended),
+            };
+            if phase == Phase::Measured {
+                end.calls += 1;
+                end.ended_ns = Some(ended);
+            }
+            tally.borrow_mut().count(phase, ended - made, &result);
+            progress.call_ended(result.is_ok());
+            if !warm {
+                warm = true;
+                progress.caller_is_warm();
+            }
+            now = ended;
+            if result.is_err_and(|error| !error.connection_usable) {
+                self.reopen(tally).await;
+                now = now_ns();
+            }
+        }
+        if !warm {
+            // A caller that is lost must not keep the window from opening.
+            progress.caller_is_warm();
+        }
+        end.unsent = quota.unwrap_or(end.calls).saturating_sub(end.calls);
+        end
+    }
+
+    /// Makes one call outside any window and says whether the reply was right.
+    pub async fn call_once(&mut self, workload: &mut W) -> CallResult<()> {
+        let request = workload.prepare();
+        let outcome = self.watched.call(now_ns(), W::call(&mut self.link.connection, request)).await;
+        judge(outcome, workload, self.link.is_shared())
+    }
+
+    #[inline]
+    fn judge(&self, outcome: Result<CallResult<W::Reply>, crate::watch::CutOff>) -> CallResult<()> {
+        judge(outcome, &self.workload, self.link.is_shared())
+    }
+
+    async fn reopen(&mut self, tally: &RefCell<Tally>) {
+        let reopened = self.watched.reconnect(self.link.reopen()).await;
+        let mut tally = tally.borrow_mut();
+        match reopened {
+            Ok(Ok(Reopened::Here)) => tally.reconnects += 1,
+            Ok(Ok(Reopened::Elsewhere)) => {}
+            Ok(Err(error)) => {
+                self.alive = false;
+                tally.callers_lost += 1;
+                tally.note(&format!("gave up reconnecting: {error}"));
+            }
+            // The window ended while it waited.
+            Err(_) => {}
+        }
+    }
+}
+
+#[inline]
+fn judge<C: Connect, W: Workload<C>>(
+    outcome: Result<CallResult<W::Reply>, crate::watch::CutOff>,
+    workload: &W,
+    shared: bool,
+) -> CallResult<()> {
+    match outcome {
+        Ok(Ok(reply)) if workload.is_right(&reply) => Ok(()),
+        Ok(Ok(_)) => Err(CallError::of_call(
+            FailureKind::WrongReply,
+            "wrong reply: a field differs from what was expected",
+        )),
+        Ok(Err(error)) => Err(error),
+        // The reply may still come: on a connection of its own it would be taken for the next call's.
+        Err(_) => Err(CallError {
+            kind: FailureKind::Timeout,
+            connection_usable: shared,
+            message: "no reply within the time limit".to_owned(),
+        }),
+    }
+}
+
+impl Tally {
+    #[inline]
+    fn count(&mut self, phase: Phase, time_ns: u64, result: &CallResult<()>) {
+        self.made += 1;
+        match (phase, result) {
+            (Phase::Measured, Ok(())) => self.service.record(time_ns),
+            (Phase::Measured, Err(error)) => {
+                self.failed[error.kind as usize] += 1;
+                self.failed_time.record(time_ns);
+                self.note(&error.message);
+            }
+            (Phase::InFlight, _) => self.in_flight += 1,
+            (Phase::Warmup, Ok(())) => {}
+            (Phase::Warmup, Err(error)) => self.note(&format!("in the warm-up: {}", error.message)),
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        if self.texts.len() < FAILURE_TEXTS {
+            self.texts.push(text.to_owned());
+        }
+    }
+
+    /// Adds what another thread counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.service.merge(&other.service);
+        self.failed_time.merge(&other.failed_time);
+        for (all, part) in self.failed.iter_mut().zip(other.failed) {
+            *all += part;
+        }
+        self.in_flight += other.in_flight;
+        self.made += other.made;
+        self.reconnects += other.reconnects;
+        self.callers_lost += other.callers_lost;
+        for text in &other.texts {
+            self.note(text);
+        }
+    }
+}

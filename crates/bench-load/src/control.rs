@@ -1,0 +1,218 @@
+//! The phases of a client: connect → verify one reply → warm up all connections → measure → drain → report.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use bench_core::failure::FailureKind;
+use bench_core::record::Record;
+use bench_core::server::ServerStats;
+use bench_core::verdict::Verdict;
+use bench_host::{CpuSet, HostInfo, TcpSnapshot};
+use time::OffsetDateTime;
+
+use crate::flags::{MeasureFlags, Output, ShowProgress};
+use crate::hold;
+use crate::outcome::{self, Around, Setting};
+use crate::output::{self, RecordFile};
+use crate::registry::Registry;
+use crate::server_stats::{StatsClient, check_match};
+use crate::session::{RunPlan, Session};
+use crate::signals::{EXIT_INTERRUPTED, Signals};
+use crate::target::Target;
+use crate::watch::Limits;
+use crate::worker::WorkerSpec;
+use crate::workload::WorkloadSpec;
+
+/// The verified call waits no longer than this, whatever `--timeout` says: a server that never answers is found out quickly.
+const VERIFY_LIMIT: Duration = Duration::from_secs(5);
+/// Exit code of a run in which calls failed or a check failed.
+pub(crate) const EXIT_FAILED: u8 = 3;
+
+/// Measures and reports; returns the exit code of the process contract.
+pub(crate) fn run(registry: &Registry, flags: &MeasureFlags) -> anyhow::Result<u8> {
+    let signals = Signals::listen()?;
+    // Before any load: the file that cannot be written is found out now, not after the run.
+    let file = flags.record.as_deref().map(RecordFile::create).transpose()?;
+    bench_host::raise_open_files(flags.connections())?;
+    let mut client = Client::connect(registry, flags, signals)?;
+    if flags.hold {
+        return hold::serve_slices(client);
+    }
+    let plan = RunPlan {
+        warmup: flags.warmup,
+        count: flags.calls,
+        duration: flags.window(),
+        callers: flags.callers(),
+    };
+    let record = client.measure(&plan)?;
+    client.session.close();
+
+    let json = serde_json::to_string(&record).context("cannot write the record as JSON")?;
+    let saved = file.map_or(Ok(()), |file| file.keep(&json));
+    match (flags.output, &saved) {
+        (Output::Json, _) => output::print(&json)?,
+        // Nothing is lost: what the file did not take goes to stdout.
+        (Output::Text, Err(_)) => output::print(&json)?,
+        (Output::Text, Ok(())) => output::print(&crate::text::summary(&record))?,
+    }
+    saved?;
+    Ok(exit_code(&record))
+}
+
+/// What a record means for the exit code.
+pub(crate) fn exit_code(record: &Record) -> u8 {
+    if record.partial {
+        EXIT_INTERRUPTED
+    } else if record.calls.failed_total() > 0 || record.callers_lost > 0 || record.verdict == Verdict::Invalid {
+        EXIT_FAILED
+    } else {
+        0
+    }
+}
+
+/// A connected client whose first reply was right.
+pub(crate) struct Client<'a> {
+    pub setting: Setting<'a>,
+    pub session: Session,
+    stats: StatsClient,
+    first_reading: Option<ServerStats>,
+    peers: Vec<SocketAddr>,
+    calls_made: u64,
+}
+
+impl<'a> Client<'a> {
+    fn connect(registry: &'a Registry, flags: &'a MeasureFlags, signals: Signals) -> anyhow::Result<Self> {
+        let entry = flags.entry(registry).map_err(|text| anyhow!(text))?;
+        let target = Target::resolve(&flags.addr, flags.lane, flags.timeout).map_err(|text| anyhow!("--addr: {text}"))?;
+        let stats = StatsClient::new(flags.stats.as_deref(), &target.addresses).map_err(|text| anyhow!("--stats: {text}"))?;
+        let first_reading = stats.read();
+        if let Some(reading) = &first_reading {
+            check_match(reading, registry.framework, entry.wire, flags.lane).map_err(|text| anyhow!(text))?;
+        }
+        let cpus = choose_cpus(flags, &target)?;
+        let workload = WorkloadSpec {
+            payload_bytes: flags.payload,
+            seed: flags.seed,
+        };
+        let peers = target.addresses.clone();
+        let specs = worker_specs(flags, &target, &cpus, workload);
+        let show_progress = flags.progress == ShowProgress::Auto;
+        let session = Session::connect(entry, specs, flags.drain, signals, show_progress)
+            .with_context(|| format!("no connection to {} (is {}-server running there?)", flags.addr, registry.framework))?;
+        let mut client = Self {
+            setting: Setting {
+                registry,
+                entry,
+                flags,
+                workload,
+                cpus,
+                host: HostInfo::read().context("cannot read what machine this is")?,
+                connect_s: session.connect.as_secs_f64(),
+            },
+            session,
+            stats,
+            first_reading,
+            peers,
+            calls_made: 0,
+        };
+        client.verify()?;
+        Ok(client)
+    }
+
+    fn verify(&mut self) -> anyhow::Result<()> {
+        let Setting {
+            flags, registry, entry, ..
+        } = &self.setting;
+        self.calls_made += 1;
+        self.session.verify()?.map_err(|error| {
+            let hint = match error.kind {
+                FailureKind::WrongReply => "it changes the message: nothing is measured",
+                _ => "is it the same framework, wire and lane?",
+            };
+            anyhow!(
+                "the server on {} does not answer {}-client over {} as it should ({hint}): {error}",
+                flags.addr,
+                registry.framework,
+                entry.wire
+            )
+        })
+    }
+
+    /// One run between two readings of the server, and its record.
+    pub fn measure(&mut self, plan: &RunPlan) -> anyhow::Result<Record> {
+        let started_at = OffsetDateTime::now_utc();
+        let first = self.first_reading.clone();
+        let before = first.as_ref().and_then(|_| self.stats.read());
+        let tcp_before = self.tcp_snapshot()?;
+        let run = self.session.run(plan)?;
+        let tcp = self.tcp_snapshot()?.since(&tcp_before);
+        let after = before.as_ref().and_then(|_| self.stats.read());
+        let around = Around {
+            server: first.zip(before).zip(after).map(|((first, before), after)| (first, before, after)),
+            tcp: Some(tcp),
+            calls_before: self.calls_made,
+            started_at,
+        };
+        self.calls_made += run.tally.made;
+        Ok(outcome::record(&self.setting, &around, &run))
+    }
+
+    /// Counters of this process's connections to the server.
+    fn tcp_snapshot(&self) -> anyhow::Result<TcpSnapshot> {
+        TcpSnapshot::take(|_, peer| self.peers.contains(&peer)).context("cannot read the counters of the connections")
+    }
+}
+
+/// CPUs of the client threads: those asked for; else, for a server on this machine, the half of the physical cores that servers leave
+/// (METHODOLOGY.md, "Fairness"); else all that are allowed.
+fn choose_cpus(flags: &MeasureFlags, target: &Target) -> anyhow::Result<CpuSet> {
+    if let Some(cpus) = &flags.cpus {
+        return Ok(cpus.clone());
+    }
+    let allowed = CpuSet::allowed().context("which CPUs this process may use")?;
+    if !target.is_loopback() {
+        return Ok(allowed);
+    }
+    let (_server, client) = bench_host::halves(&allowed);
+    Ok(client)
+}
+
+/// Deals connections to threads and callers to connections, both round-robin.
+fn worker_specs(flags: &MeasureFlags, target: &Target, cpus: &CpuSet, workload: WorkloadSpec) -> Vec<WorkerSpec> {
+    let (callers, connections) = (flags.callers(), flags.connections());
+    let threads = flags.threads.unwrap_or(cpus.ids().len() as u64).min(connections).max(1);
+    let limits = Limits {
+        timeout: flags.timeout,
+        drain: flags.drain,
+    };
+    (0..threads)
+        .map(|thread| WorkerSpec {
+            target: target.clone(),
+            connections: (thread..connections)
+                .step_by(threads as usize)
+                .map(|connection| (connection..callers).step_by(connections as usize).collect())
+                .collect(),
+            cpus: one_each(cpus, thread, threads),
+            limits,
+            workload,
+            progress: Arc::default(),
+        })
+        .collect()
+}
+
+/// One CPU for each thread where there are as many, else all of them for every thread.
+fn one_each(cpus: &CpuSet, thread: u64, threads: u64) -> CpuSet {
+    let ids = cpus.ids();
+    let own = ids.get(thread as usize).filter(|_| ids.len() as u64 == threads);
+    own.and_then(|&id| CpuSet::from_ids([id])).unwrap_or_else(|| cpus.clone())
+}
+
+/// Limits of the one verified call.
+pub(crate) fn verify_limits(limits: Limits) -> Limits {
+    Limits {
+        timeout: limits.timeout.min(VERIFY_LIMIT),
+        drain: limits.drain,
+    }
+}

@@ -1,0 +1,120 @@
+//! `--hold`: stays connected and measures one slice for each line on stdin, so that slices of several stacks can be interleaved.
+
+use std::io::BufRead as _;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::control::{self, Client};
+use crate::output;
+use crate::session::RunPlan;
+use crate::signals::EXIT_INTERRUPTED;
+
+/// How often the wait for a line looks at signals.
+const LOOK: Duration = Duration::from_millis(50);
+const LONGEST_SLICE_MS: u64 = 60 * 60 * 1000;
+
+/// One line on stdin.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct SliceOrder {
+    /// Length of the measured slice.
+    slice_ms: u64,
+    /// Only null: a closed loop has no rate.
+    #[serde(default)]
+    rate_per_s: Option<f64>,
+}
+
+/// Answers every line with a record (or `{"error": …}`) until stdin closes; returns the exit code.
+pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
+    let lines = read_lines();
+    let mut exit = 0;
+    // The first slice comes after the whole warm-up, the later ones after a tenth of their length: the connections stay warm, but the
+    // callers have to fall out of step again.
+    let mut first = true;
+    let signals = client.session.signals().clone();
+    loop {
+        if signals.asked_to_stop() {
+            exit = EXIT_INTERRUPTED;
+            break;
+        }
+        let line = match lines.recv_timeout(LOOK) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = match parse(&line) {
+            Ok(slice) => {
+                let plan = RunPlan {
+                    warmup: if first { client.setting.flags.warmup } else { slice / 10 },
+                    count: None,
+                    duration: Some(slice),
+                    callers: client.setting.flags.callers(),
+                };
+                first = false;
+                let record = client.measure(&plan)?;
+                exit = exit.max(control::exit_code(&record));
+                serde_json::to_string(&record)?
+            }
+            Err(error) => {
+                exit = exit.max(control::EXIT_FAILED);
+                serde_json::json!({ "error": error }).to_string()
+            }
+        };
+        output::print(&answer)?;
+    }
+    client.session.close();
+    Ok(exit)
+}
+
+fn parse(line: &str) -> Result<Duration, String> {
+    let order: SliceOrder =
+        serde_json::from_str(line).map_err(|error| format!("expected a line such as {{\"slice_ms\": 200}}: {error}"))?;
+    if order.rate_per_s.is_some() {
+        return Err("rate_per_s must be null: this client has a closed loop only".to_owned());
+    }
+    if !(1..=LONGEST_SLICE_MS).contains(&order.slice_ms) {
+        return Err(format!("slice_ms must be from 1 to {LONGEST_SLICE_MS}"));
+    }
+    Ok(Duration::from_millis(order.slice_ms))
+}
+
+/// Lines of stdin, read on a thread of its own: a blocking read cannot look at signals.
+fn read_lines() -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().split(b'\n') {
+            let Ok(line) = line else { return };
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_slice_or_says_what_it_should_be() {
+        assert_eq!(parse(r#"{"slice_ms": 200}"#), Ok(Duration::from_millis(200)));
+        assert_eq!(parse(r#"{"slice_ms": 200, "rate_per_s": null}"#), Ok(Duration::from_millis(200)));
+        for line in [
+            "200",
+            "{}",
+            r#"{"slice_ms": 0}"#,
+            r#"{"slice_ms": -1}"#,
+            r#"{"slice_ms": 1e12}"#,
+            r#"{"slice_ms": 5, "rate_per_s": 10}"#,
+            r#"{"slice": 5}"#,
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The client harness: everything about a client that is not its framework.
+//!
+//! A client crate implements [`Connect`] and a trait for each service it calls ([`EchoCalls`], [`PayloadCalls`]) and registers them;
+//! flags, phases, the measured loop, statistics and the record are here, the same for every stack.
+//!
+//! ```text
+//! control (main thread)                      client threads, one runtime each
+//! ─────────────────────                      ────────────────────────────────
+//! read server's stats (no call under way)
+//! start threads ───────────────────────────▶ open their connections
+//! everybody is connected, one reply verified
+//! open the window: start and end ──────────▶ callers: make, await, check, repeat   (caller.rs: the measured loop)
+//! read CPU at the window's edges
+//! collect ◀──────────────────────────────── tallies of all callers, after the drain
+//! read server's stats, write the record
+//! ```
+//!
+//! Nothing but two atomics (start and end of the window) is shared between threads while calls are made.
+
+mod caller;
+mod connect;
+mod control;
+mod flags;
+mod hold;
+mod link;
+pub mod null;
+mod outcome;
+mod output;
+mod progress;
+mod registry;
+mod server_stats;
+mod session;
+mod signals;
+mod target;
+mod text;
+mod watch;
+mod window;
+mod worker;
+pub mod workload;
+
+pub use connect::{CallResult, Connect, EchoCalls, PayloadCalls, Settings};
+pub use registry::Registry;
+pub use target::Target;

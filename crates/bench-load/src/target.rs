@@ -1,0 +1,119 @@
+//! Where the server is, and opening connections to it.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::time::Duration;
+
+use bench_core::failure::{CallError, FailureKind};
+use bench_core::lane::Lane;
+use tokio::net::{TcpSocket, TcpStream};
+
+/// The server to call, and how.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// `HOST:PORT` as it was given.
+    pub text: String,
+    /// Which settings to run the library with.
+    pub lane: Lane,
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) dial_limit: Duration,
+}
+
+impl Target {
+    /// Resolves the name to all its addresses.
+    ///
+    /// # Errors
+    /// One sentence, when the text is no `HOST:PORT` or the name does not resolve.
+    pub fn resolve(text: &str, lane: Lane, dial_limit: Duration) -> Result<Self, String> {
+        let addresses = resolve(text)?;
+        Ok(Self {
+            text: text.to_owned(),
+            lane,
+            addresses,
+            dial_limit,
+        })
+    }
+
+    /// Opens one TCP connection with TCP_NODELAY set (METHODOLOGY.md, "Fairness"), trying every address of the name.
+    ///
+    /// # Errors
+    /// The last address's error, as [`FailureKind::Refused`] unless it says otherwise.
+    pub async fn dial(&self) -> Result<TcpStream, CallError> {
+        let mut last = CallError::fatal(FailureKind::Refused, format!("{} has no address", self.text));
+        for &addr in &self.addresses {
+            let attempt = tokio::time::timeout(self.dial_limit, dial(addr));
+            match attempt.await {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => {
+                    last = CallError::from(error);
+                    last.message = format!("cannot connect to {addr}: {}", last.message);
+                }
+                Err(_) => {
+                    last = CallError::fatal(
+                        FailureKind::Timeout,
+                        format!("cannot connect to {addr}: no answer within {:?}", self.dial_limit),
+                    )
+                }
+            }
+        }
+        Err(last)
+    }
+
+    /// True when one of the addresses is of this machine's loopback.
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.addresses.iter().any(|addr| addr.ip().is_loopback())
+    }
+}
+
+/// Whether a text is `HOST:PORT`; looks nothing up.
+pub(crate) fn check_form(text: &str) -> Result<(), String> {
+    let port = text
+        .rsplit_once(':')
+        .filter(|(host, _)| !host.is_empty())
+        .and_then(|(_, port)| port.parse::<u16>().ok());
+    match port {
+        Some(port) if port > 0 => Ok(()),
+        _ => Err("expected HOST:PORT, for example 127.0.0.1:8972 or [::1]:8972".to_owned()),
+    }
+}
+
+pub(crate) fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
+    check_form(text)?;
+    let addresses: Vec<SocketAddr> = text
+        .to_socket_addrs()
+        .map_err(|error| format!("the name in '{text}' does not resolve: {error}"))?
+        .collect();
+    if addresses.is_empty() {
+        return Err(format!("the name in '{text}' stands for no address"));
+    }
+    Ok(addresses)
+}
+
+async fn dial(addr: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if addr.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_nodelay(true)?;
+    socket.connect(addr).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_address_is_refused_in_one_sentence() {
+        for text in [
+            "",
+            "localhost",
+            ":80",
+            "localhost:",
+            "localhost:http",
+            "localhost:99999",
+            "localhost:0",
+        ] {
+            assert!(resolve(text).unwrap_err().contains("HOST:PORT"), "{text}");
+        }
+        assert!(resolve("no-such-host.invalid:1").unwrap_err().contains("does not resolve"));
+        assert!(resolve("127.0.0.1:8972").is_ok());
+        assert!(resolve("[::1]:8972").is_ok());
+    }
+}

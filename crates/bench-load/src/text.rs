@@ -1,0 +1,250 @@
+//! The summary that a person reads.
+
+use std::fmt::Write as _;
+
+use bench_core::record::{ProcessUse, Record};
+use bench_core::verdict::Verdict;
+
+/// Marks a figure that there is none of.
+const NONE: &str = "n/a";
+
+/// The whole summary.
+pub(crate) fn summary(record: &Record) -> String {
+    let mut text = String::new();
+    header(&mut text, record);
+    throughput(&mut text, record);
+    times(&mut text, record);
+    cost(&mut text, record);
+    delay(&mut text, record);
+    calls(&mut text, record);
+    verdict(&mut text, record);
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn header(text: &mut String, record: &Record) {
+    line(
+        text,
+        &format!(
+            "{} ({} {}), {}, {} lane, {} of {} bytes, closed loop",
+            record.framework, record.library, record.library_version, record.wire, record.lane, record.workload, record.payload_bytes
+        ),
+    );
+    line(
+        text,
+        &format!(
+            "{} callers on {} connections for {:.2} s, after {:.2} s of connecting and {:.2} s of warm-up\n",
+            record.concurrency, record.connections, record.elapsed_s, record.connect_s, record.warmup_s
+        ),
+    );
+}
+
+fn throughput(text: &mut String, record: &Record) {
+    let rate = record
+        .throughput_per_s
+        .map_or(NONE.to_owned(), |rate| format!("{} calls/s", grouped(rate)));
+    row(text, "throughput", &rate);
+    if let Some(theory) = record.theoretical_throughput_per_s {
+        let share = record
+            .theoretical_share
+            .map_or(NONE.to_owned(), |share| format!("{:.1} %", share * 100.0));
+        row(
+            text,
+            "in theory",
+            &format!(
+                "{} calls/s (callers / delay); reached {share} of callers / (delay + idle timer lateness)",
+                grouped(theory)
+            ),
+        );
+    }
+}
+
+fn times(text: &mut String, record: &Record) {
+    let Some(times) = &record.service_time_ns else {
+        return row(text, "service time", NONE);
+    };
+    row(
+        text,
+        "service time",
+        &format!(
+            "mean {}   median {}   min {}   max {}",
+            duration(times.mean),
+            ns(times.p50),
+            ns(times.min),
+            ns(times.max)
+        ),
+    );
+    row(
+        text,
+        "",
+        &format!("p90 {}   p99 {}   p99.9 {}", ns(times.p90), ns(times.p99), ns(times.p99_9)),
+    );
+    if times.overflow > 0 {
+        row(text, "", &format!("{} calls took longer than 60 s", times.overflow));
+    }
+}
+
+fn cost(text: &mut String, record: &Record) {
+    let micros = |us: Option<f64>| us.map_or(NONE.to_owned(), |us| format!("{us:.2} µs"));
+    let cpu = |side: &Option<ProcessUse>| micros(side.as_ref().and_then(|side| side.cpu_us_per_call));
+    row(
+        text,
+        "CPU per call",
+        &format!(
+            "{} = client {} + server {}",
+            micros(record.cpu_us_per_call_sum),
+            cpu(&record.client),
+            cpu(&record.server)
+        ),
+    );
+    let memory = |side: &Option<ProcessUse>| {
+        side.as_ref().map_or(NONE.to_owned(), |side| {
+            format!("{:.1} MiB", side.peak_rss_bytes as f64 / (1024.0 * 1024.0))
+        })
+    };
+    row(
+        text,
+        "peak memory",
+        &format!("client {}, server {}", memory(&record.client), memory(&record.server)),
+    );
+    let figure = |value: Option<f64>| value.map_or(NONE.to_owned(), |value| format!("{value:.1}"));
+    row(
+        text,
+        "on the wire",
+        &format!(
+            "{} bytes out, {} in per call; {} and {} segments",
+            figure(record.wire_bytes_sent_per_call),
+            figure(record.wire_bytes_received_per_call),
+            record.segments_sent_per_call.map_or(NONE.to_owned(), |value| format!("{value:.2}")),
+            record
+                .segments_received_per_call
+                .map_or(NONE.to_owned(), |value| format!("{value:.2}")),
+        ),
+    );
+}
+
+fn delay(text: &mut String, record: &Record) {
+    let Some(requested) = record.delay_requested_ms else {
+        return row(text, "delay", "unknown: the server did not report");
+    };
+    let micros = |us: Option<f64>| us.map_or(NONE.to_owned(), |us| format!("{us:.1} µs"));
+    let measured = match record.delay_measured_ms_mean {
+        Some(measured) => format!(
+            ", measured {measured:.3} ms = requested + timer lateness {} + resume lag {}",
+            micros(record.timer_lateness_us_mean),
+            micros(record.resume_lag_us_mean)
+        ),
+        None => String::new(),
+    };
+    row(text, "delay", &format!("requested {requested} ms{measured}"));
+}
+
+fn calls(text: &mut String, record: &Record) {
+    let calls = &record.calls;
+    let mut parts = vec![format!("{} due = {} ok", grouped(calls.due as f64), grouped(calls.ok as f64))];
+    parts.push(format!("{} failed", grouped(calls.failed_total() as f64)));
+    if calls.unsent > 0 {
+        parts.push(format!("{} unsent", grouped(calls.unsent as f64)));
+    }
+    parts.push(format!("{} in flight at the end", grouped(calls.in_flight as f64)));
+    row(text, "calls", &parts.join(" + "));
+    for (kind, count) in &calls.failed {
+        row(text, "", &format!("{} {kind}", grouped(*count as f64)));
+    }
+    let server = record.server_calls.map_or("unknown".to_owned(), |calls| grouped(calls as f64));
+    row(
+        text,
+        "",
+        &format!(
+            "with verification and warm-up: {} made, {server} counted by the server",
+            grouped(record.connection_calls as f64)
+        ),
+    );
+    if let Some(callers) = &record.calls_per_caller {
+        row(
+            text,
+            "calls per caller",
+            &format!(
+                "least {}, most {}, Jain's index {:.3}",
+                callers.min, callers.max, callers.jain_index
+            ),
+        );
+    }
+    if record.reconnects + record.callers_lost > 0 {
+        row(
+            text,
+            "connections",
+            &format!(
+                "{} opened again, {} callers lost theirs for good",
+                record.reconnects, record.callers_lost
+            ),
+        );
+    }
+    for failure in &record.failures {
+        row(text, "failure", failure);
+    }
+}
+
+fn verdict(text: &mut String, record: &Record) {
+    let bound = serde_json::to_value(record.bound_by).ok();
+    let bound = bound.as_ref().and_then(serde_json::Value::as_str).unwrap_or(NONE);
+    let reasons = match record.verdict {
+        Verdict::Valid => String::new(),
+        _ => format!(": {}", record.verdict_reasons.join("; ")),
+    };
+    row(text, "verdict", &format!("{}{reasons}", record.verdict));
+    row(text, "bound by", bound);
+    row(text, "build", &format!("{} profile, {}", record.build.profile, record.build.rustc));
+}
+
+fn line(text: &mut String, content: &str) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "{content}");
+}
+
+fn row(text: &mut String, name: &str, value: &str) {
+    line(text, &format!("{name:<17} {value}"));
+}
+
+/// A number without decimals, its digits in groups of three.
+pub(crate) fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) && digit.is_ascii_digit() && !out.ends_with('-') {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn ns(time_ns: u64) -> String {
+    duration(time_ns as f64)
+}
+
+/// Nanoseconds in the unit that leaves one to three digits before the point.
+fn duration(time_ns: f64) -> String {
+    match time_ns {
+        t if t < 1e3 => format!("{t:.0} ns"),
+        t if t < 1e6 => format!("{:.1} µs", t / 1e3),
+        t if t < 1e9 => format!("{:.2} ms", t / 1e6),
+        t => format!("{:.2} s", t / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_times_have_a_fitting_unit() {
+        assert_eq!(grouped(0.0), "0");
+        assert_eq!(grouped(999.4), "999");
+        assert_eq!(grouped(1_234_567.0), "1,234,567");
+        assert_eq!(duration(999.0), "999 ns");
+        assert_eq!(duration(1_500.0), "1.5 µs");
+        assert_eq!(duration(10_020_000.0), "10.02 ms");
+        assert_eq!(duration(2e9), "2.00 s");
+    }
+}

@@ -1,0 +1,52 @@
+//! The ancestors' workload: the 581-byte message, answered with 527 bytes.
+
+use bench_core::message::{EchoMessage as _, REQUEST_BYTES, benchmark_request};
+
+use super::{Workload, WorkloadSpec};
+use crate::connect::{CallResult, EchoCalls};
+
+/// The same message in every call, as the ancestors did.
+pub struct Echo<M> {
+    request: M,
+    reply: M,
+}
+
+impl<C: EchoCalls> Workload<C> for Echo<C::Message> {
+    type Request = C::Message;
+    type Reply = C::Message;
+    const NAME: &'static str = "echo";
+
+    fn new(_spec: &WorkloadSpec) -> Self {
+        Self::of(benchmark_request().into())
+    }
+
+    fn payload_bytes(_spec: &WorkloadSpec) -> usize {
+        REQUEST_BYTES
+    }
+
+    fn prepare(&mut self) -> C::Message {
+        self.request.clone()
+    }
+
+    fn call(connection: &mut C, request: C::Message) -> impl Future<Output = CallResult<C::Message>> {
+        connection.say(request)
+    }
+
+    fn is_right(&self, reply: &C::Message) -> bool {
+        *reply == self.reply
+    }
+
+    fn mutated(spec: &WorkloadSpec) -> Self {
+        let mut request = C::Message::from(benchmark_request());
+        request.mutate(spec.seed);
+        Self::of(request)
+    }
+}
+
+impl<M: bench_core::message::EchoMessage> Echo<M> {
+    fn of(request: M) -> Self {
+        let mut reply = request.clone();
+        reply.answer();
+        Self { request, reply }
+    }
+}

@@ -1,0 +1,31 @@
+//! Which CPUs the runtime threads get.
+
+use std::net::IpAddr;
+
+use anyhow::Context as _;
+use bench_host::CpuSet;
+
+/// The CPUs asked for; without a word, half of the physical cores where the clients must be on this machine too, since a server and a
+/// client that share cores measure the kernel's scheduler (METHODOLOGY.md, "Fairness"); else all that are allowed.
+pub(crate) fn choose(asked: Option<&CpuSet>, listens_on: IpAddr) -> anyhow::Result<CpuSet> {
+    if let Some(cpus) = asked {
+        return Ok(cpus.clone());
+    }
+    let allowed = CpuSet::allowed().context("which CPUs this process may use")?;
+    if !listens_on.is_loopback() {
+        return Ok(allowed);
+    }
+    let (server, _client) = bench_host::halves(&allowed);
+    Ok(server)
+}
+
+/// CPUs of each of `threads` threads: one each where there are as many as threads, else all of them for every thread.
+pub(crate) fn per_thread(cpus: &CpuSet, threads: usize) -> Vec<CpuSet> {
+    let ids = cpus.ids();
+    (0..threads)
+        .map(|i| {
+            let own = ids.get(i).filter(|_| ids.len() == threads);
+            own.and_then(|&id| CpuSet::from_ids([id])).unwrap_or_else(|| cpus.clone())
+        })
+        .collect()
+}

@@ -1,0 +1,221 @@
+//! A server's life: listen, start the runtimes, say so, serve until told to stop, say what was done.
+
+use std::future;
+use std::io::Read as _;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use bench_core::build_info::BuildInfo;
+use bench_core::handler::{FailureLog, HandlerSettings};
+use bench_core::server::{ServerInfo, ServerLine};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{oneshot, watch};
+
+use crate::flags::{Addresses, Output, ServeFlags};
+use crate::registry::{Entry, Registry};
+use crate::runtimes::{self, RuntimeSpec, Runtimes};
+use crate::stats::{self, Counters};
+use crate::{cpus, listen, text};
+
+/// How long calls that are under way may go on after the server was told to stop.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Serves until a signal or, with the flag, until stdin closes.
+pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<()> {
+    let entry = match &flags.wire {
+        Some(wire) => registry.entry(wire),
+        None => registry.entries.first().copied(),
+    };
+    let entry = entry.context("this server registers no wire")?;
+    bench_host::raise_open_files(0)?;
+
+    let listener = listen::bind(&flags.addr, "--addr")?;
+    let addr = listener.local_addr().context("cannot read the bound address")?;
+    let stats_listener = bind_stats(flags, addr)?;
+
+    let cpus = cpus::choose(flags.cpus.as_ref(), addr.ip())?;
+    // Threads that are started from here on inherit it: accepting and stats stay off the client's cores as well.
+    cpus.pin_thread()?;
+    let spec = RuntimeSpec {
+        kind: flags.runtime,
+        threads: flags.threads.map_or(cpus.ids().len(), |threads| threads as usize),
+        cpus,
+        lane: flags.lane,
+        handler: HandlerSettings {
+            delay: flags.delay,
+            yields: flags.yields,
+        },
+    };
+    let failures = FailureLog::default();
+    let (stop, stopping) = watch::channel(false);
+    let runtimes = runtimes::start(entry, &spec, &stopping, &failures)?;
+
+    let info = describe(registry, entry, flags, &spec, &runtimes, &listener, stats_listener.as_ref())?;
+    let counters = Counters {
+        handlers: runtimes.handlers.clone(),
+        accepted: std::sync::Arc::default(),
+        failures: failures.clone(),
+    };
+    if let Some(listener) = stats_listener {
+        stats::start(listener, info.clone(), counters.clone())?;
+    }
+    let main_runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start a runtime")?;
+    main_runtime.block_on(async {
+        let mut stops = Stops::listen(flags.exit_on_stdin_close)?;
+        say_ready(flags.output, &info)?;
+        let accepting = listen::accept_and_deal(listener, runtimes.sockets.clone(), counters.accepted.clone(), failures);
+        tokio::select! {
+            ended = accepting => ended?,
+            () = stops.next() => {}
+        }
+        let _ = stop.send(true);
+        tokio::select! {
+            () = wait_for_end(&runtimes) => {}
+            () = tokio::time::sleep(GRACE) => {}
+            () = stops.next() => {}
+        }
+        anyhow::Ok(())
+    })?;
+    let counted = counters.read()?;
+    runtimes.first_error()?;
+    match flags.output {
+        Output::Text => text::print(&text::stopped(&counted)),
+        Output::Json => text::print(&serde_json::to_string(&ServerLine::Stopped(Box::new(counted)))?),
+    }
+}
+
+fn bind_stats(flags: &ServeFlags, rpc: SocketAddr) -> anyhow::Result<Option<TcpListener>> {
+    if flags.no_stats {
+        return Ok(None);
+    }
+    let wanted = match &flags.stats {
+        Some(addresses) => addresses.clone(),
+        None => {
+            let any_port = flags.addr.all.iter().any(|addr| addr.port() == 0);
+            let port = if any_port {
+                0
+            } else {
+                rpc.port()
+                    .checked_add(1)
+                    .context("no port follows 65535: give --stats an address, or --no-stats")?
+            };
+            let addr = SocketAddr::new(rpc.ip(), port);
+            Addresses {
+                text: addr.to_string(),
+                all: vec![addr],
+            }
+        }
+    };
+    listen::bind(&wanted, "--stats, or do without by --no-stats").map(Some)
+}
+
+fn describe(
+    registry: &Registry,
+    entry: Entry,
+    flags: &ServeFlags,
+    spec: &RuntimeSpec,
+    runtimes: &Runtimes,
+    listener: &TcpListener,
+    stats_listener: Option<&TcpListener>,
+) -> anyhow::Result<ServerInfo> {
+    let address = |listener: &TcpListener| {
+        listener
+            .local_addr()
+            .map(|addr| addr.to_string())
+            .context("cannot read a bound address")
+    };
+    let mut settings = (entry.settings)(spec.lane);
+    let nodelay = socket2::SockRef::from(listener).tcp_nodelay().context("cannot read TCP_NODELAY")?;
+    settings.insert("tcp_nodelay".to_owned(), nodelay.into());
+    settings.insert("listen_backlog".to_owned(), listen::BACKLOG.into());
+    if spec.threads == 0 || entry.wires.is_empty() {
+        bail!("this server has no threads or no wires");
+    }
+    Ok(ServerInfo {
+        addr: address(listener)?,
+        stats: stats_listener.map(address).transpose()?,
+        instance: instance_id(),
+        framework: registry.framework.to_owned(),
+        library: registry.library.to_owned(),
+        library_version: registry.library_version().to_owned(),
+        wires: entry.wires.iter().map(|wire| wire.to_string()).collect(),
+        lane: spec.lane,
+        delay_requested_ms: flags.delay.as_nanos() as f64 / 1e6,
+        timer_lateness_idle_us_mean: runtimes.idle_lateness_us,
+        yields: flags.yields,
+        runtime_threads: spec.threads,
+        runtime: spec.kind.name().to_owned(),
+        cpus: Some(spec.cpus.ids().iter().map(|&id| id as usize).collect()),
+        build: BuildInfo::current(registry.library),
+        settings,
+    })
+}
+
+/// Tells this process from its predecessor on the same port. std seeds every `RandomState` from the system's random numbers.
+fn instance_id() -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    format!("{:016x}", RandomState::new().hash_one(std::process::id()))
+}
+
+fn say_ready(output: Output, info: &ServerInfo) -> anyhow::Result<()> {
+    match output {
+        Output::Text => text::print(&text::ready(info)),
+        Output::Json => text::print(&serde_json::to_string(&ServerLine::Ready(Box::new(info.clone())))?),
+    }
+}
+
+async fn wait_for_end(runtimes: &Runtimes) {
+    while !runtimes.all_ended() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Everything that tells a server to stop.
+struct Stops {
+    interrupt: Signal,
+    terminate: Signal,
+    stdin_closed: Option<oneshot::Receiver<()>>,
+}
+
+impl Stops {
+    fn listen(exit_on_stdin_close: bool) -> anyhow::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?,
+            terminate: signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?,
+            stdin_closed: exit_on_stdin_close.then(watch_stdin),
+        })
+    }
+
+    /// Resolves at the next of them.
+    async fn next(&mut self) {
+        let stdin_closed = async {
+            match &mut self.stdin_closed {
+                Some(closed) => {
+                    let _ = closed.await;
+                }
+                None => future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            () = stdin_closed => self.stdin_closed = None,
+        }
+    }
+}
+
+/// Reads stdin to its end on a thread of its own: a blocking read cannot be given up.
+fn watch_stdin() -> oneshot::Receiver<()> {
+    let (closed, watching) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        let mut ignored = [0; 256];
+        while !matches!(stdin.read(&mut ignored), Ok(0) | Err(_)) {}
+        let _ = closed.send(());
+    });
+    watching
+}

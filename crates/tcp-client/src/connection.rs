@@ -1,0 +1,48 @@
+//! A connection that carries one call at a time.
+
+use bench_core::failure::{CallError, FailureKind};
+use bench_load::{CallResult, Target};
+use tcp_api::{FrameReader, FrameWriter, ReadError, WriteError};
+use tokio::net::TcpStream;
+
+pub struct Connection {
+    stream: TcpStream,
+    reader: FrameReader,
+    writer: FrameWriter,
+}
+
+impl Connection {
+    pub async fn open(target: &Target) -> CallResult<Self> {
+        Ok(Self {
+            stream: target.dial().await?,
+            reader: FrameReader::default(),
+            writer: FrameWriter::default(),
+        })
+    }
+
+    /// Sends the frame that `fill` makes and awaits the one that answers it.
+    pub async fn call(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> CallResult<&[u8]> {
+        self.writer.send(&mut self.stream, fill).await.map_err(write_failure)?;
+        self.reader.next(&mut self.stream).await.map_err(read_failure)
+    }
+}
+
+fn write_failure(error: WriteError) -> CallError {
+    match error {
+        WriteError::Io(error) => error.into(),
+        WriteError::TooSlow => CallError::fatal(FailureKind::Timeout, error.to_string()),
+        // Nothing was sent: the connection serves the next call.
+        WriteError::TooLarge(_) => CallError::of_call(FailureKind::Limit, error.to_string()),
+    }
+}
+
+fn read_failure(error: ReadError) -> CallError {
+    let kind = match error {
+        ReadError::Io(error) => return error.into(),
+        ReadError::Closed | ReadError::Truncated { .. } => FailureKind::Reset,
+        ReadError::Refused(_) => FailureKind::ServerError,
+        ReadError::TooLarge(_) => FailureKind::Protocol,
+        ReadError::TooSlow => FailureKind::Timeout,
+    };
+    CallError::fatal(kind, error.to_string())
+}

@@ -1,0 +1,110 @@
+//! One task per connection: read a frame, handle it, write a frame.
+
+use bench_core::codec::Codec;
+use bench_core::handler::Handler;
+use bench_core::message::BenchmarkMessage;
+use bench_serve::{Incoming, Serve, ServeError};
+use tcp_api::{FrameReader, FrameWriter, ReadError, WriteError};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// What is read and thrown away after a refusal, at most: closing with unread bytes would reset the connection and the peer might never
+/// see the reason.
+const DISCARDED_BYTES: u64 = 1024 * 1024;
+
+/// Why a connection ended before its peer closed it.
+#[derive(Debug)]
+pub enum Failure {
+    /// The peer is told.
+    Refuse(String),
+    /// The connection is gone.
+    Lost(String),
+}
+
+/// Serves every connection with `serve_one` until the server is to stop.
+pub async fn serve_all<F>(mut incoming: Incoming, serve: Serve, serve_one: fn(TcpStream, Handler) -> F) -> Result<(), ServeError>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let handler = serve.handler.clone();
+    let accepting = async {
+        while let Some(accepted) = incoming.next().await {
+            match accepted {
+                Ok(stream) => drop(tokio::spawn(serve_one(stream, handler.clone()))),
+                Err(error) => handler.connection_failed(&format!("lost a connection at once: {error}")),
+            }
+        }
+    };
+    // Shutdown ends the accepting; the connections end with the runtime.
+    tokio::select! {
+        () = accepting => {}
+        () = serve.shutdown_requested() => {}
+    }
+    Ok(())
+}
+
+/// Answers messages of codec `C`.
+pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, handler: Handler) {
+    let served = async {
+        let (mut reader, mut writer) = (FrameReader::default(), FrameWriter::default());
+        while let Some(frame) = next_frame(&mut reader, &mut stream).await? {
+            let request = C::decode(frame).map_err(|error| Failure::Refuse(error.to_string()))?;
+            let reply = handler.echo(request).await;
+            writer.send(&mut stream, |buffer| C::encode(&reply, buffer)).await?;
+        }
+        Ok(())
+    };
+    if let Err(failure) = served.await {
+        end(stream, &handler, failure).await;
+    }
+}
+
+/// Sends every frame back.
+pub async fn opaque(mut stream: TcpStream, handler: Handler) {
+    let served = async {
+        let (mut reader, mut writer) = (FrameReader::default(), FrameWriter::default());
+        while let Some(frame) = next_frame(&mut reader, &mut stream).await? {
+            let reply = handler.payload(frame).await;
+            writer.send(&mut stream, |buffer| buffer.extend_from_slice(reply)).await?;
+        }
+        Ok(())
+    };
+    if let Err(failure) = served.await {
+        end(stream, &handler, failure).await;
+    }
+}
+
+/// The next frame; `None` when the peer has closed the connection between two.
+async fn next_frame<'a>(reader: &'a mut FrameReader, stream: &mut TcpStream) -> Result<Option<&'a [u8]>, Failure> {
+    match reader.next(stream).await {
+        Ok(frame) => Ok(Some(frame)),
+        Err(ReadError::Closed) => Ok(None),
+        Err(error @ (ReadError::TooLarge(_) | ReadError::TooSlow)) => Err(Failure::Refuse(error.to_string())),
+        Err(error) => Err(Failure::Lost(error.to_string())),
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::Lost(error.to_string())
+    }
+}
+
+async fn end(mut stream: TcpStream, handler: &Handler, failure: Failure) {
+    let peer = stream.peer_addr().map_or("a peer".to_owned(), |peer| peer.to_string());
+    match failure {
+        Failure::Lost(reason) => handler.connection_failed(&format!("lost {peer}: {reason}")),
+        Failure::Refuse(reason) => {
+            handler.connection_failed(&format!("refused {peer}: {reason}"));
+            let goodbye = async {
+                FrameWriter::default().refuse(&mut stream, &reason).await?;
+                stream.shutdown().await?;
+                tokio::io::copy(&mut stream.take(DISCARDED_BYTES), &mut tokio::io::sink()).await?;
+                Ok::<(), WriteError>(())
+            };
+            // Whether a peer that was refused listens to the reason is its own affair.
+            let _ = timeout(tcp_api::FRAME_TIME, goodbye).await;
+        }
+    }
+}
