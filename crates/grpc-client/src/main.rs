@@ -1,8 +1,11 @@
 //! Client of the gRPC stack: tonic over the connections that the harness dials.
 
+mod direct;
+mod failure;
+mod transport;
+
 use std::process::ExitCode;
 
-use bench_core::failure::{CallError, FailureKind};
 use bench_core::lane::Lane;
 use bench_core::message::{BenchmarkMessage, PayloadMessage};
 use bench_core::wire::Wire;
@@ -10,14 +13,13 @@ use bench_load::{CallResult, Connect, EchoCalls, PayloadCalls, Registry, Setting
 use bytes::Bytes;
 use grpc_api::echo_client::EchoClient;
 use grpc_api::payload_client::PayloadClient;
-use hyper_util::rt::TokioIo;
-use tonic::transport::{Channel, Endpoint, Uri};
-use tonic::{Code, Status};
-use tower::service_fn;
+use transport::Transport;
 
+/// The stubs that tonic generated, over one HTTP/2 connection.
 #[derive(Clone)]
 struct Grpc {
-    channel: Channel,
+    echo: EchoClient<Transport>,
+    payload: PayloadClient<Transport>,
 }
 
 impl Connect for Grpc {
@@ -25,51 +27,33 @@ impl Connect for Grpc {
     const SHARE: Option<fn(&Self) -> Self> = Some(Clone::clone);
 
     async fn connect(target: &Target) -> CallResult<Self> {
-        let endpoint = Endpoint::from_shared(format!("http://{}", target.text)).map_err(other)?;
-        let target = target.clone();
-        let channel = endpoint
-            .connect_with_connector(service_fn(move |_: Uri| {
-                let target = target.clone();
-                async move { target.dial().await.map(TokioIo::new) }
-            }))
-            .await
-            .map_err(other)?;
-        Ok(Self { channel })
+        let (transport, origin) = Transport::connect(target).await?;
+        Ok(Self {
+            echo: EchoClient::with_origin(transport.clone(), origin.clone()),
+            payload: PayloadClient::with_origin(transport, origin),
+        })
     }
 
-    fn settings(_lane: Lane) -> Settings {
-        Settings::new()
+    fn settings(lane: Lane) -> Settings {
+        Transport::settings(lane)
     }
 }
+
 impl EchoCalls for Grpc {
     type Message = BenchmarkMessage;
 
     async fn say(&mut self, request: BenchmarkMessage) -> CallResult<BenchmarkMessage> {
-        let reply = EchoClient::new(self.channel.clone()).say(request).await.map_err(failure)?;
+        let reply = self.echo.say(request).await.map_err(failure::of_call)?;
         Ok(reply.into_inner())
     }
 }
 
 impl PayloadCalls for Grpc {
     async fn exchange(&mut self, request: Bytes) -> CallResult<Bytes> {
-        let reply = PayloadClient::new(self.channel.clone())
-            .exchange(PayloadMessage { body: request })
-            .await
-            .map_err(failure)?;
+        let request = PayloadMessage { body: request };
+        let reply = self.payload.exchange(request).await.map_err(failure::of_call)?;
         Ok(reply.into_inner().body)
     }
-}
-
-fn other(error: tonic::transport::Error) -> CallError {
-    CallError::fatal(FailureKind::Refused, error.to_string())
-}
-
-fn failure(status: Status) -> CallError {
-    let kind = match status.code() {
-        Code::Unavailable => FailureKind::Reset,
-        _ => FailureKind::ServerError,
-    };
-    CallError::fatal(kind, status.to_string())
 }
 
 fn main() -> ExitCode {

@@ -1,0 +1,47 @@
+//! What tonic's errors are counted as.
+
+use std::error::Error;
+
+use bench_core::failure::{CallError, FailureKind};
+use tonic::{Code, Status};
+
+/// A call that failed. The connection is lost where the status came from the transport, not from the server.
+pub fn of_call(status: Status) -> CallError {
+    let from_transport = Error::source(&status).is_some();
+    let kind = match status.code() {
+        Code::ResourceExhausted => FailureKind::Limit,
+        Code::DeadlineExceeded | Code::Cancelled => FailureKind::Timeout,
+        _ if from_transport => FailureKind::Reset,
+        Code::Unavailable => FailureKind::Reset,
+        Code::Unimplemented => FailureKind::Protocol,
+        _ => FailureKind::ServerError,
+    };
+    CallError {
+        kind,
+        connection_usable: !from_transport,
+        message: format!("{:?}: {}{}", status.code(), status.message(), causes(&status)),
+    }
+}
+
+/// A connection that could not be opened: the dialer's own error where it is the cause.
+pub fn of_connect(error: &(dyn Error + 'static)) -> CallError {
+    let mut cause = Some(error);
+    while let Some(current) = cause {
+        if let Some(dialled) = current.downcast_ref::<CallError>() {
+            return dialled.clone();
+        }
+        cause = current.source();
+    }
+    CallError::fatal(FailureKind::Protocol, format!("no HTTP/2 connection: {error}{}", causes(error)))
+}
+
+/// tonic says "transport error"; what happened stands further down.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    let mut cause = error.source();
+    while let Some(current) = cause {
+        text += &format!(": {current}");
+        cause = current.source();
+    }
+    text
+}

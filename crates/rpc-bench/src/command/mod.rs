@@ -1,0 +1,64 @@
+//! The subcommands: flags, and what each does with them.
+
+mod floor;
+mod list;
+mod report;
+mod sweep;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Flags of the command itself.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rpc-bench",
+    version,
+    about = "Benchmarks RPC frameworks: lists the stacks, sweeps a matrix over them, makes tables from the records",
+    after_help = "Examples:\n  rpc-bench list\n  rpc-bench sweep quick --label laptop\n  rpc-bench report results/2026-12-01-laptop-1"
+)]
+pub struct Cli {
+    /// Cargo.toml of the workspace [default: that of `cargo run`, else the one above the current folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub manifest_path: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Lists the stacks with their wires and workloads
+    List(list::ListArgs),
+    /// Runs a matrix of cells and writes a folder of results
+    Sweep(sweep::SweepArgs),
+    /// Makes the tables again from records
+    Report(report::ReportArgs),
+    /// Measures the loopback floor: calls per second without any framework
+    Floor(floor::FloorArgs),
+}
+
+/// Does what was asked for and says with which code to exit.
+///
+/// # Errors
+/// When it could not be done; [`crate::usage::exit_code_of`] has the code.
+pub fn run(cli: Cli) -> Result<u8> {
+    let manifest = cli.manifest_path.as_deref();
+    match cli.command {
+        Command::List(args) => list::run(&args, manifest),
+        Command::Sweep(args) => sweep::run(&args, manifest),
+        Command::Report(args) => report::run(&args),
+        Command::Floor(args) => floor::run(&args),
+    }
+}
+
+/// How data is printed on stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TextOrJson {
+    /// For a person.
+    Text,
+    /// One JSON document.
+    Json,
+}

@@ -1,0 +1,20 @@
+//! The suite's command: lists the stacks, sweeps a matrix over them, and makes tables from the records.
+//!
+//! It links no framework: it finds the stacks through `cargo metadata` ([`discovery`]), builds each package by itself
+//! ([`build`](mod@build)) and drives the binaries as processes ([`child`]), by the process contract in ARCHITECTURE.md.
+
+pub mod build;
+pub mod child;
+pub mod command;
+pub mod dates;
+pub mod discovery;
+pub mod floor;
+pub mod interrupt;
+pub mod offer;
+pub mod records;
+pub mod report;
+pub mod sweep;
+pub mod talk;
+pub mod usage;
+
+pub use build::build;

@@ -1,0 +1,17 @@
+//! `rpc-bench`: list, sweep, report.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use rpc_bench::command::{Cli, run};
+use rpc_bench::{talk, usage};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            talk::say(format_args!("rpc-bench: {error:#}"));
+            ExitCode::from(usage::exit_code_of(&error))
+        }
+    }
+}

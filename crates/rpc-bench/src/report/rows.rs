@@ -1,0 +1,257 @@
+//! Rows of a table: the rounds of one cell merged.
+
+use anyhow::{Context, Result};
+use bench_core::histogram::{Times, TimesSummary};
+use bench_core::lane::Lane;
+use bench_core::record::{BoundBy, Record};
+use bench_core::verdict::Verdict;
+
+use crate::records::SweepRecord;
+use crate::sweep::cell::Cell;
+use crate::sweep::connections::Connections;
+use crate::sweep::expand::NotOffered;
+
+/// What tells one row from another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowKey {
+    /// Simulated delay in milliseconds; `None` where the server did not say.
+    pub delay_ms: Option<f64>,
+    /// Workload.
+    pub workload: String,
+    /// Size of the request's message in bytes.
+    pub payload_bytes: u64,
+    /// Concurrent callers.
+    pub callers: u64,
+    /// Own connections, or shared ones.
+    pub connections: Connections,
+    /// Short name of the stack.
+    pub framework: String,
+    /// `transport/codec`.
+    pub wire: String,
+    /// Lane of both sides.
+    pub lane: Lane,
+    /// What was asked for, where a sweep did.
+    pub cell: Option<Cell>,
+}
+
+/// One row: all rounds of a cell.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What it is.
+    pub key: RowKey,
+    /// Its records; none for a cell that is not offered.
+    pub records: Vec<Record>,
+    /// Times of all rounds; `None` for an INVALID row or without calls.
+    pub times: Option<TimesSummary>,
+    /// Why the stack does not offer it.
+    pub not_offered: Option<String>,
+}
+
+impl RowKey {
+    fn of(sweep_record: &SweepRecord) -> Self {
+        let SweepRecord { record, cell } = sweep_record;
+        let shared = u32::try_from(record.connections)
+            .ok()
+            .filter(|&n| u64::from(n) < record.concurrency);
+        let connections = shared.map_or(Connections::PerCaller, Connections::Shared);
+        Self {
+            delay_ms: cell
+                .as_ref()
+                .map(|cell| cell.delay_us as f64 / 1000.0)
+                .or(record.delay_requested_ms),
+            workload: record.workload.clone(),
+            payload_bytes: record.payload_bytes,
+            callers: cell.as_ref().map_or(record.concurrency, |cell| cell.callers),
+            connections: cell.as_ref().map_or(connections, |cell| cell.connections),
+            framework: record.framework.clone(),
+            wire: record.wire.clone(),
+            lane: record.lane,
+            cell: cell.clone(),
+        }
+    }
+
+    fn of_cell(cell: &Cell, payload_bytes: u64) -> Self {
+        Self {
+            delay_ms: Some(cell.delay_us as f64 / 1000.0),
+            workload: cell.workload.clone(),
+            payload_bytes: cell.payload_bytes.unwrap_or(payload_bytes),
+            callers: cell.callers,
+            connections: cell.connections,
+            framework: cell.framework.clone(),
+            wire: cell.wire.clone(),
+            lane: cell.lane,
+            cell: Some(cell.clone()),
+        }
+    }
+
+    /// Rows with the same callers stand together, own connections before shared ones.
+    fn order(&self) -> impl Ord + use<'_> {
+        (
+            self.callers,
+            self.connections,
+            &self.framework,
+            &self.wire,
+            self.lane,
+            self.cell
+                .as_ref()
+                .map(|cell| (cell.server_threads, cell.client_threads, cell.measure_ms)),
+        )
+    }
+
+    /// Whether two rows stand in the same table.
+    pub fn same_table(&self, other: &Self) -> bool {
+        let table = |key: &Self| (key.delay_ms, key.workload.clone(), key.payload_bytes);
+        table(self) == table(other)
+    }
+}
+
+impl Row {
+    /// The worst verdict of the rounds; `None` without records.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.records.iter().map(|record| record.verdict).max()
+    }
+
+    /// A figure of every round that has it; none of an INVALID row, which is not ranked.
+    pub fn figures(&self, figure: impl Fn(&Record) -> Option<f64>) -> Vec<f64> {
+        if self.verdict() == Some(Verdict::Invalid) {
+            return Vec::new();
+        }
+        self.records.iter().filter_map(figure).filter(|number| number.is_finite()).collect()
+    }
+
+    /// The mean of a figure over the rounds: unlike medians, means of parts add up to the mean of the sum.
+    pub fn mean(&self, figure: impl Fn(&Record) -> Option<f64>) -> Option<f64> {
+        let figures = self.figures(figure);
+        (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+    }
+
+    /// Failed calls of all rounds.
+    pub fn failed(&self) -> u64 {
+        self.records.iter().map(|record| record.calls.failed_total()).sum()
+    }
+
+    /// What bound the rounds, each answer once.
+    pub fn bound_by(&self) -> Vec<BoundBy> {
+        let mut bounds = Vec::new();
+        for record in &self.records {
+            if !bounds.contains(&record.bound_by) {
+                bounds.push(record.bound_by);
+            }
+        }
+        bounds
+    }
+}
+
+/// Merges records into rows and adds those that are not offered, in the order of the tables.
+///
+/// # Errors
+/// When a histogram cannot be read: the text names the record by its number.
+pub fn rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec<Row>> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut merged: Vec<Times> = Vec::new();
+    for (index, sweep_record) in records.into_iter().enumerate() {
+        let key = RowKey::of(&sweep_record);
+        let place = rows.iter().position(|row| row.key == key).unwrap_or_else(|| {
+            rows.push(Row {
+                key,
+                records: Vec::new(),
+                times: None,
+                not_offered: None,
+            });
+            merged.push(Times::new());
+            rows.len() - 1
+        });
+        if let Some(times) = &sweep_record.record.service_time_ns {
+            // Percentiles of several runs come from merged histograms, never from averages.
+            merged[place].merge(&times.times().with_context(|| format!("line {}", index + 1))?);
+        }
+        rows[place].records.push(sweep_record.record);
+    }
+    for (row, times) in rows.iter_mut().zip(merged) {
+        if row.verdict() != Some(Verdict::Invalid) {
+            row.times = times.summary();
+        }
+    }
+    let usual_bytes = rows
+        .first()
+        .map_or(bench_core::message::REQUEST_BYTES as u64, |row| row.key.payload_bytes);
+    for NotOffered { cell, reason } in not_offered {
+        let same = |row: &&Row| row.key.workload == cell.workload && row.key.delay_ms == Some(cell.delay_us as f64 / 1000.0);
+        let bytes = rows.iter().find(same).map_or(usual_bytes, |row| row.key.payload_bytes);
+        let key = RowKey::of_cell(cell, bytes);
+        rows.push(Row {
+            key,
+            records: Vec::new(),
+            times: None,
+            not_offered: Some(reason.clone()),
+        });
+    }
+    rows.sort_by(|a, b| {
+        let table = |row: &Row| row.key.delay_ms.unwrap_or(f64::INFINITY);
+        (table(a).total_cmp(&table(b)))
+            .then_with(|| (&a.key.workload, a.key.payload_bytes).cmp(&(&b.key.workload, b.key.payload_bytes)))
+            .then_with(|| a.key.order().cmp(&b.key.order()))
+    });
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::failed::tests::{example_cell, example_record, failed_record};
+
+    fn example(round: u64, throughput: f64, times_us: std::ops::Range<u64>) -> SweepRecord {
+        let mut example = example_record();
+        let mut times = Times::new();
+        times_us.for_each(|us| times.record(us * 1000));
+        example.record.service_time_ns = times.summary();
+        example.record.round = Some(round);
+        example.record.throughput_per_s = Some(throughput);
+        example
+    }
+
+    #[test]
+    fn rounds_of_a_cell_are_one_row_with_the_percentiles_of_all_its_times() {
+        let rows = rows(vec![example(0, 10.0, 1..100), example(1, 30.0, 100..1001)], &[]).unwrap();
+        let [row] = rows.as_slice() else { panic!("{} rows", rows.len()) };
+        assert_eq!(row.figures(|record| record.throughput_per_s), [10.0, 30.0]);
+        let times = row.times.as_ref().unwrap();
+        assert_eq!((times.count, times.min, times.max), (1000, 1000, 1_000_000));
+        assert!((times.p50 as f64 / 500_000.0 - 1.0).abs() < 0.002, "{}", times.p50);
+    }
+
+    #[test]
+    fn one_invalid_round_takes_the_figures_of_the_row_away() {
+        let rows = rows(vec![example(0, 10.0, 1..100), failed_record()], &[]).unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].verdict(), Some(Verdict::Invalid));
+        assert_eq!(rows[0].figures(|record| record.throughput_per_s), Vec::<f64>::new());
+        assert_eq!(rows[0].times, None);
+    }
+
+    #[test]
+    fn a_cell_that_is_not_offered_stands_in_the_table_where_it_would_have_been() {
+        let cell = Cell {
+            connections: Connections::Shared(4),
+            ..example_cell()
+        };
+        let rows = rows(
+            vec![example(0, 10.0, 1..100)],
+            &[NotOffered {
+                reason: "no".to_owned(),
+                cell,
+            }],
+        )
+        .unwrap();
+        assert_eq!(rows.len(), 2);
+        assert!(rows[0].key.same_table(&rows[1].key));
+        assert_eq!(rows[1].not_offered.as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn a_damaged_histogram_is_an_error_that_names_the_line() {
+        let mut bad = example(0, 10.0, 1..100);
+        bad.record.service_time_ns.as_mut().unwrap().histogram_v2 = "!".to_owned();
+        assert!(format!("{:#}", rows(vec![bad], &[]).unwrap_err()).contains("line 1"));
+    }
+}

@@ -1,0 +1,308 @@
+//! From the axes of a sweep file and what the stacks offer to the cells.
+
+use std::collections::HashMap;
+
+use anyhow::{Result, bail};
+use bench_core::lane::Lane;
+use serde::{Deserialize, Serialize};
+
+use super::cell::Cell;
+use super::connections::Connections;
+use super::file::{Axes, SweepFile};
+use super::only::Only;
+use crate::offer::{ClientOffer, Entry};
+use crate::usage::usage_error;
+
+/// A cell and how often it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedCell {
+    /// What runs.
+    pub cell: Cell,
+    /// How often, from 1.
+    pub rounds: u64,
+}
+
+/// A cell that a stack does not offer: the table says so instead of leaving it out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotOffered {
+    /// Why, in a few words.
+    pub reason: String,
+    /// What was asked for.
+    pub cell: Cell,
+}
+
+/// What a sweep file comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expansion {
+    /// Cells in the order of the file.
+    pub cells: Vec<PlannedCell>,
+    /// Cells that are skipped.
+    pub not_offered: Vec<NotOffered>,
+}
+
+/// All cells of a sweep.
+///
+/// # Errors
+/// When the file or `--only` names a framework or a wire that does not exist, or nothing is left to run.
+pub fn expand(file: &SweepFile, offers: &[ClientOffer], only: &Only) -> Result<Expansion> {
+    only.check(offers)?;
+    let mut expansion = Expansion::default();
+    let mut places = HashMap::new();
+    for (index, axes) in file.matrix.iter().enumerate() {
+        let axes = axes.or(&file.defaults);
+        check_names(&axes, offers).map_err(|error| error.context(format!("matrix {}", index + 1)))?;
+        for offer in offers.iter().filter(|offer| only.takes(&offer.framework)) {
+            if axes.frameworks.as_ref().is_none_or(|names| names.contains(&offer.framework)) {
+                expand_stack(&axes, offer, only, file.run.scale, &mut expansion, &mut places);
+            }
+        }
+    }
+    if expansion.cells.is_empty() {
+        return Err(usage_error(
+            "nothing is left to run: no stack offers what the sweep and --only ask for",
+        ));
+    }
+    Ok(expansion)
+}
+
+/// Refuses names that nobody offers; a name that only some offer is no error.
+fn check_names(axes: &Axes, offers: &[ClientOffer]) -> Result<()> {
+    let frameworks: Vec<&str> = offers.iter().map(|offer| offer.framework.as_str()).collect();
+    for name in axes.frameworks.iter().flatten() {
+        if !frameworks.contains(&name.as_str()) {
+            bail!("frameworks: there is no '{name}'; there are: {}", frameworks.join(", "));
+        }
+    }
+    let wires: Vec<&str> = offers.iter().flat_map(ClientOffer::wires).collect();
+    for name in axes
+        .wires
+        .iter()
+        .flatten()
+        .filter(|name| !["flagship", "all"].contains(&name.as_str()))
+    {
+        if !wires.contains(&name.as_str()) {
+            bail!("wires: there is no '{name}'; there are: flagship, all, {}", wires.join(", "));
+        }
+    }
+    let workloads: Vec<&str> = offers
+        .iter()
+        .flat_map(|o| &o.entries)
+        .map(|entry| entry.workload.as_str())
+        .collect();
+    for name in axes.workloads.iter().flatten() {
+        if !workloads.contains(&name.as_str()) {
+            let mut there = workloads.clone();
+            there.sort_unstable();
+            there.dedup();
+            bail!("workloads: there is no '{name}'; there are: {}", there.join(", "));
+        }
+    }
+    Ok(())
+}
+
+fn expand_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64, expansion: &mut Expansion, places: &mut HashMap<Cell, usize>) {
+    let mut add = |cell: Cell, rounds: u64| {
+        let place = *places.entry(cell.clone()).or_insert(expansion.cells.len());
+        match expansion.cells.get_mut(place) {
+            Some(planned) => planned.rounds = planned.rounds.max(rounds),
+            None => expansion.cells.push(PlannedCell { cell, rounds }),
+        }
+    };
+    for cell in cells_of_stack(axes, offer, only, scale) {
+        match offered(&cell, offer) {
+            Ok(()) => add(cell, axes.rounds.unwrap_or(1)),
+            Err(reason) => {
+                let skipped = NotOffered { reason, cell };
+                if !expansion.not_offered.contains(&skipped) {
+                    expansion.not_offered.push(skipped);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the stack can run the cell; else why not.
+fn offered(cell: &Cell, offer: &ClientOffer) -> Result<(), String> {
+    let Some(entry) = offer.entry(&cell.wire, Some(&cell.workload)) else {
+        return Err(format!("no workload '{}' on this wire", cell.workload));
+    };
+    match cell.connections {
+        Connections::Shared(_) if !entry.shares => Err("its connections carry one call at a time".to_owned()),
+        Connections::Shared(number) if u64::from(number) >= cell.callers => {
+            Err(format!("{number} connections for {} callers are not shared", cell.callers))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The product of the axes for one stack.
+fn cells_of_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64) -> Vec<Cell> {
+    // Seconds to milliseconds, and milliseconds to microseconds.
+    let thousandfold = |number: f64| (number * 1000.0).round() as u64;
+    let scaled = |number: f64| (number * scale).ceil().max(1.0);
+    let measure_ms = scaled(axes.seconds.unwrap_or(10.0) * 1000.0) as u64;
+    let calls = axes.calls.map(|calls| scaled(calls as f64) as u64);
+    let warmup_ms = thousandfold(axes.warmup_seconds.unwrap_or(1.0));
+
+    let seed_cell = Cell {
+        framework: offer.framework.clone(),
+        wire: String::new(),
+        lane: Lane::Default,
+        workload: String::new(),
+        payload_bytes: None,
+        delay_us: 0,
+        callers: 100,
+        connections: Connections::PerCaller,
+        server_threads: None,
+        client_threads: None,
+        measure_ms,
+        calls,
+        warmup_ms,
+    };
+    let cells = cross(
+        vec![seed_cell],
+        Some(&wires_and_workloads(axes, offer, only)),
+        |cell, (wire, workload)| {
+            (cell.wire, cell.workload) = (wire, workload);
+        },
+    );
+    let cells = cross(cells, axes.lanes.as_deref(), |cell, lane| cell.lane = lane);
+    let cells = cross(cells, axes.payload_bytes.as_deref(), |cell, bytes| cell.payload_bytes = Some(bytes));
+    let cells = cross(cells, axes.delays_ms.as_deref(), |cell, delay_ms| {
+        cell.delay_us = thousandfold(delay_ms)
+    });
+    let cells = cross(cells, axes.callers.as_deref(), |cell, callers| cell.callers = callers);
+    let cells = cross(cells, axes.connections.as_deref(), |cell, connections| {
+        cell.connections = connections
+    });
+    let cells = cross(cells, axes.server_threads.as_deref(), |cell, threads| {
+        cell.server_threads = Some(threads)
+    });
+    cross(cells, axes.client_threads.as_deref(), |cell, threads| {
+        cell.client_threads = Some(threads)
+    })
+}
+
+/// Each cell with each value of one more axis; without values the cells as they are.
+fn cross<T: Clone>(cells: Vec<Cell>, values: Option<&[T]>, set: impl Fn(&mut Cell, T)) -> Vec<Cell> {
+    let Some(values) = values else { return cells };
+    let with = |cell: &Cell, value: &T| {
+        let mut cell = cell.clone();
+        set(&mut cell, value.clone());
+        cell
+    };
+    cells
+        .iter()
+        .flat_map(|cell| values.iter().map(|value| with(cell, value)).collect::<Vec<_>>())
+        .collect()
+}
+
+/// A wire that `--only` names takes the place of the sweep's wires.
+fn wires_and_workloads(axes: &Axes, offer: &ClientOffer, only: &Only) -> Vec<(String, String)> {
+    let asked = match only.wires_of(&offer.framework) {
+        wires if wires.is_empty() => axes.wires.clone().unwrap_or_else(|| vec!["flagship".to_owned()]),
+        wires => wires,
+    };
+    let mut wires: Vec<String> = Vec::new();
+    for name in asked {
+        match name.as_str() {
+            "flagship" => wires.extend(offer.flagship().map(|entry| entry.wire.clone())),
+            "all" => wires.extend(offer.wires().into_iter().map(str::to_owned)),
+            // A wire of another stack is no cell of this one.
+            _ => wires.extend(offer.wires().into_iter().filter(|wire| *wire == name).map(str::to_owned)),
+        }
+    }
+    let mut pairs = Vec::new();
+    for wire in wires {
+        let first = || offer.entry(&wire, None).map(|entry: &Entry| entry.workload.clone());
+        let workloads = axes.workloads.clone().unwrap_or_else(|| first().into_iter().collect());
+        pairs.extend(workloads.into_iter().map(|workload| (wire.clone(), workload)));
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::parse;
+    use super::*;
+
+    fn offers() -> Vec<ClientOffer> {
+        let entry = |wire: &str, workload: &str, shares, flagship| Entry {
+            wire: wire.to_owned(),
+            workload: workload.to_owned(),
+            shares,
+            flagship,
+        };
+        vec![
+            ClientOffer {
+                framework: "grpc".to_owned(),
+                library: "tonic".to_owned(),
+                entries: vec![entry("h2/protobuf", "echo", true, true)],
+            },
+            ClientOffer {
+                framework: "tcp".to_owned(),
+                library: "tokio".to_owned(),
+                entries: vec![
+                    entry("tcp/protobuf", "echo", false, true),
+                    entry("tcp/bytes", "payload", false, false),
+                ],
+            },
+        ]
+    }
+
+    fn expand_text(text: &str, only: &str) -> Result<Expansion> {
+        let file = parse(&format!("title = \"t\"\n{text}"))?;
+        expand(&file, &offers(), &Only::parse(only)?)
+    }
+
+    #[test]
+    fn the_number_of_cells_is_the_product_of_the_axes() {
+        let check = |text: &str, only: &str, cells: usize, not_offered: usize| {
+            let expansion = expand_text(text, only).unwrap();
+            assert_eq!((expansion.cells.len(), expansion.not_offered.len()), (cells, not_offered), "{text}");
+        };
+        check("[[matrix]]", "", 2, 0);
+        check("[[matrix]]\ndelays_ms = [0, 10, 30]\ncallers = [5, 6]", "", 12, 0);
+        check("[[matrix]]\nconnections = [\"per-caller\", 4]", "", 3, 1);
+        check("[[matrix]]\nframeworks = [\"tcp\"]\nwires = [\"all\"]", "", 2, 0);
+        check("[[matrix]]\nworkloads = [\"echo\", \"payload\"]\nwires = [\"all\"]", "", 3, 3);
+        check(
+            "[[matrix]]\ncallers = [4]\nframeworks = [\"grpc\"]\nconnections = [1, 4, 5]",
+            "",
+            1,
+            2,
+        );
+        check("[[matrix]]\nserver_threads = [1, 2]\nclient_threads = [1, 2]", "", 8, 0);
+        check("[[matrix]]", "tcp:tcp/bytes", 1, 0);
+        check("[[matrix]]", "tcp:tcp/bytes,grpc", 2, 0);
+        check("[[matrix]]\nwires = [\"tcp/bytes\"]", "", 1, 0);
+    }
+
+    #[test]
+    fn a_cell_of_two_matrices_runs_once_with_the_larger_number_of_rounds() {
+        let text = "[[matrix]]\nrounds = 3\n[[matrix]]\ndelays_ms = [0, 10]\nrounds = 2";
+        let rounds: Vec<u64> = expand_text(text, "grpc").unwrap().cells.iter().map(|cell| cell.rounds).collect();
+        assert_eq!(rounds, [3, 2]);
+    }
+
+    #[test]
+    fn scale_multiplies_measured_seconds_and_calls_and_leaves_the_warm_up() {
+        let text = "run.scale = 0.25\n[[matrix]]\nseconds = 2\ncalls = 10\nwarmup_seconds = 1";
+        let cell = expand_text(text, "grpc").unwrap().cells.remove(0).cell;
+        assert_eq!((cell.measure_ms, cell.calls, cell.warmup_ms), (500, Some(3), 1000));
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_what_there_is() {
+        let check = |text: &str, only: &str, parts: &[&str]| {
+            let error = format!("{:#}", expand_text(text, only).unwrap_err());
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        };
+        check("[[matrix]]\nframeworks = [\"x\"]", "", &["matrix 1", "'x'", "grpc, tcp"]);
+        check("[[matrix]]\nwires = [\"x\"]", "", &["'x'", "flagship", "h2/protobuf", "tcp/bytes"]);
+        check("[[matrix]]\nworkloads = [\"x\"]", "", &["'x'", "echo, payload"]);
+        check("[[matrix]]", "x", &["--only", "'x'", "grpc", "tcp:tcp/bytes"]);
+        check("[[matrix]]", "tcp:x", &["--only", "'tcp:x'", "tcp:tcp/bytes"]);
+        check("[[matrix]]\nframeworks = [\"grpc\"]", "tcp", &["nothing is left"]);
+    }
+}

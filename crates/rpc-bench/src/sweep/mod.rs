@@ -1,0 +1,16 @@
+//! A sweep: a matrix of cells, each with fresh processes, in rounds, into a folder of results.
+
+pub mod cell;
+pub mod connections;
+pub mod driver;
+pub mod expand;
+pub mod failed;
+pub mod file;
+pub mod floor_cell;
+pub mod folder;
+pub mod host_file;
+pub mod only;
+pub mod plan;
+pub mod progress;
+pub mod readme;
+pub mod run_cell;

@@ -1,0 +1,206 @@
+//! One cell: a fresh server, a fresh client, one record.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use bench_core::duration;
+use bench_core::record::{Record, SCHEMA_VERSION};
+use bench_core::server::{ServerInfo, ServerLine};
+use bench_core::verdict::Verdict;
+
+use super::cell::Cell;
+use super::connections::Connections;
+use crate::child::{Child, Waited};
+use crate::discovery::Stack;
+use crate::interrupt::Interrupt;
+
+/// A server that takes longer to print its ready line has failed.
+const READY_LIMIT: Duration = Duration::from_secs(20);
+/// Time that a server has to stop after its stdin was closed.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+/// A call without a reply for this long, beyond twice the simulated delay, has failed.
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time that calls under way at the end of the window have.
+const DRAIN: Duration = Duration::from_secs(2);
+/// Time beyond all of these that a client has for connecting, verifying and reporting.
+const CLIENT_SLACK: Duration = Duration::from_secs(20);
+
+/// A stack and its built binaries.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// The packages.
+    pub stack: Stack,
+    /// Binary of the server.
+    pub server: PathBuf,
+    /// Binary of the client.
+    pub client: PathBuf,
+}
+
+/// How a cell ended.
+#[derive(Debug)]
+pub enum CellEnd {
+    /// With a record, good or bad.
+    Ran(Box<Record>),
+    /// Without one, and why.
+    Failed(String),
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// Runs the cell. Every wait in it is bounded, and both processes are gone when it returns.
+pub fn run(cell: &Cell, programs: &Programs, seed: u64, label: &str, interrupt: &Interrupt) -> CellEnd {
+    match attempt(cell, programs, seed, label, interrupt) {
+        Ok(Some(record)) => CellEnd::Ran(record),
+        Ok(None) => CellEnd::Interrupted,
+        Err(_) if interrupt.requested() => CellEnd::Interrupted,
+        Err(error) => CellEnd::Failed(format!("{error:#}")),
+    }
+}
+
+fn attempt(cell: &Cell, programs: &Programs, seed: u64, label: &str, interrupt: &Interrupt) -> Result<Option<Box<Record>>> {
+    let mut server = Child::spawn(&programs.stack.server, server_command(cell, programs))?;
+    let Some(info) = ready(&server, interrupt)? else {
+        return Ok(None);
+    };
+    let client = Child::spawn(&programs.stack.client, client_command(cell, programs, &info, seed, label))?;
+    let record = measure(client, cell, interrupt);
+    let server_end = server.close_and_wait(STOP_GRACE);
+    let (server_name, server_words) = (server.name(), server.final_words());
+
+    match record {
+        Ok(Some(mut record)) => {
+            check_identity(&record, cell).with_context(|| format!("the record of {}", programs.stack.client))?;
+            if let Some(complaint) = complaint_of(server_name, server_end?, &server_words) {
+                record.verdict = record.verdict.max(Verdict::Suspect);
+                record.verdict_reasons.push(complaint);
+            }
+            Ok(Some(record))
+        }
+        Ok(None) => Ok(None),
+        Err(error) if server_words.is_empty() => Err(error),
+        Err(error) => Err(error.context(format!("{server_name} said: {server_words}"))),
+    }
+}
+
+/// The server's first line; `None` when somebody asked to stop.
+fn ready(server: &Child, interrupt: &Interrupt) -> Result<Option<ServerInfo>> {
+    let name = server.name();
+    match server.next_line(READY_LIMIT, interrupt) {
+        Waited::Got(line) => match serde_json::from_str(&line) {
+            Ok(ServerLine::Ready(info)) => Ok(Some(*info)),
+            Ok(ServerLine::Stopped(_)) => bail!("{name} stopped before it was ready"),
+            Err(error) => bail!("{name} printed no ready line but '{line}' ({error})"),
+        },
+        Waited::Closed => bail!("{name} ended before it was ready: {}", server.final_words()),
+        Waited::TimedOut => bail!("{name} was not ready within {} s", READY_LIMIT.as_secs()),
+        Waited::Interrupted => Ok(None),
+    }
+}
+
+/// The client's record; `None` when somebody asked to stop.
+fn measure(mut client: Child, cell: &Cell, interrupt: &Interrupt) -> Result<Option<Box<Record>>> {
+    let name = client.name().to_owned();
+    let limit = warmup(cell) + window(cell) + timeout(cell) + DRAIN + CLIENT_SLACK;
+    match client.output(limit, interrupt)? {
+        Waited::Got((text, status)) if matches!(status.code(), Some(0 | 3)) => serde_json::from_str(&text)
+            .map(Some)
+            .with_context(|| format!("the record of {name}")),
+        Waited::Got((_, status)) => bail!("{name} failed ({}): {}", end_of(status), client.final_words()),
+        Waited::Closed | Waited::TimedOut => {
+            bail!(
+                "{name} did not end within {} s and was killed: {}",
+                limit.as_secs(),
+                client.last_words()
+            )
+        }
+        Waited::Interrupted => {
+            client.terminate(STOP_GRACE);
+            Ok(None)
+        }
+    }
+}
+
+/// Refuses a record of something other than what was asked for: it would stand in the wrong row.
+fn check_identity(record: &Record, cell: &Cell) -> Result<()> {
+    let same = |what: &str, got: &str, asked: &str| match got == asked {
+        true => Ok(()),
+        false => bail!("it says {what} '{got}', but '{asked}' was asked for"),
+    };
+    same("schema_version", &record.schema_version.to_string(), &SCHEMA_VERSION.to_string())?;
+    same("framework", &record.framework, &cell.framework)?;
+    same("wire", &record.wire, &cell.wire)?;
+    same("lane", &record.lane.to_string(), &cell.lane.to_string())?;
+    same("workload", &record.workload, &cell.workload)
+}
+
+/// What is wrong with how the server ended; `None` when nothing is.
+fn complaint_of(name: &str, end: Option<ExitStatus>, words: &str) -> Option<String> {
+    match end {
+        Some(status) if status.success() => None,
+        Some(status) => Some(format!("{name} ended badly ({}): {words}", end_of(status))),
+        None => Some(format!(
+            "{name} did not stop within {} s of its stdin's end and was killed",
+            STOP_GRACE.as_secs()
+        )),
+    }
+}
+
+fn end_of(status: ExitStatus) -> String {
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
+}
+
+fn server_command(cell: &Cell, programs: &Programs) -> Command {
+    let mut command = Command::new(&programs.server);
+    command
+        .args(["--addr", "127.0.0.1:0", "--stats", "127.0.0.1:0"])
+        .args(["--delay", &duration::format(Duration::from_micros(cell.delay_us))])
+        .args(["--wire", &cell.wire, "--lane", &cell.lane.to_string()])
+        .args(["--output", "json", "--exit-on-stdin-close"]);
+    if let Some(threads) = cell.server_threads {
+        command.args(["--threads", &threads.to_string()]);
+    }
+    command
+}
+
+fn client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u64, label: &str) -> Command {
+    let mut command = Command::new(&programs.client);
+    command
+        .args(["--addr", &server.addr, "--stats", server.stats.as_deref().unwrap_or("none")])
+        .args(["--wire", &cell.wire, "--lane", &cell.lane.to_string(), "--workload", &cell.workload])
+        .args(["-c", &cell.callers.to_string(), "-d", &duration::format(window(cell))])
+        .args([
+            "--warmup",
+            &duration::format(warmup(cell)),
+            "--timeout",
+            &duration::format(timeout(cell)),
+        ])
+        .args(["--drain", &duration::format(DRAIN), "--seed", &seed.to_string(), "--label", label])
+        .args(["--output", "json", "--progress", "never"]);
+    if let Some(calls) = cell.calls {
+        command.args(["-n", &calls.to_string()]);
+    }
+    if let Connections::Shared(number) = cell.connections {
+        command.args(["--pool", &number.to_string()]);
+    }
+    if let Some(bytes) = cell.payload_bytes {
+        command.args(["--payload", &bytes.to_string()]);
+    }
+    if let Some(threads) = cell.client_threads {
+        command.args(["--threads", &threads.to_string()]);
+    }
+    command
+}
+
+fn window(cell: &Cell) -> Duration {
+    Duration::from_millis(cell.measure_ms)
+}
+
+fn warmup(cell: &Cell) -> Duration {
+    Duration::from_millis(cell.warmup_ms)
+}
+
+fn timeout(cell: &Cell) -> Duration {
+    CALL_TIMEOUT + 2 * Duration::from_micros(cell.delay_us)
+}

@@ -1,0 +1,96 @@
+//! The smoke sweep with the real stacks: counts and order, no timing.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use bench_core::message::REQUEST_BYTES;
+use bench_core::verdict::Verdict;
+use rpc_bench::records::{SweepRecord, read};
+use rpc_bench::sweep::connections::Connections;
+
+fn run(args: &[&str], out: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rpc-bench"))
+        .args(args)
+        .arg("--out")
+        .arg(out)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_smoke_sweep_measures_every_stack_and_checks_every_reply() {
+    let out = tempfile::tempdir().unwrap();
+    let output = run(&["sweep", "smoke", "--profile", "dev"], out.path());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+
+    let folder = std::fs::read_dir(out.path()).unwrap().next().unwrap().unwrap().path();
+    let records = read(&folder.join("records.jsonl")).unwrap();
+    let workspace = rpc_bench::discovery::Workspace::discover(None).unwrap();
+    for stack in &workspace.stacks {
+        check_stack(&stack.framework, &records);
+    }
+    assert!(records.is_sorted_by_key(|record| record.record.round), "rounds are not outermost");
+    let runs: HashSet<_> = records.iter().map(|record| (record.cell.clone(), record.record.round)).collect();
+    assert_eq!(runs.len(), records.len(), "a cell ran twice in a round");
+
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    let report = Command::new(env!("CARGO_BIN_EXE_rpc-bench"))
+        .arg("report")
+        .arg(&folder)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&report.stdout), table);
+}
+
+/// Two rounds without delay, one with 10 ms, one with 10 ms over shared connections where the stack has them.
+fn check_stack(framework: &str, records: &[SweepRecord]) {
+    let records: Vec<&SweepRecord> = records.iter().filter(|record| record.record.framework == framework).collect();
+    let cells_with = |delay_us: u64, shared: bool| {
+        let same = |record: &&&SweepRecord| {
+            let cell = record.cell.as_ref().unwrap();
+            cell.delay_us == delay_us && matches!(cell.connections, Connections::Shared(_)) == shared
+        };
+        records.iter().filter(same).count()
+    };
+    assert_eq!((cells_with(0, false), cells_with(10_000, false)), (2, 1), "{framework}");
+    assert!(cells_with(10_000, true) <= 1, "{framework}");
+
+    for SweepRecord { record, cell } in records {
+        let cell = cell.as_ref().unwrap();
+        assert_ne!(record.verdict, Verdict::Invalid, "{framework}: {:?}", record.verdict_reasons);
+        assert!(record.calls.ok > 0 && record.calls.adds_up(), "{framework}: {:?}", record.calls);
+        assert_eq!(record.calls.failed_total(), 0, "{framework}: {:?}", record.failures);
+        assert_eq!(record.connections, cell.connection_count(), "{framework}");
+        assert_eq!(record.payload_bytes, REQUEST_BYTES as u64, "{framework}");
+        assert_eq!(
+            record.delay_requested_ms,
+            Some(cell.delay_us as f64 / 1000.0),
+            "{framework}: the server did not report"
+        );
+        assert!(
+            record.server.is_some() && record.server_calls.is_some(),
+            "{framework}: the server did not report"
+        );
+        assert_eq!(record.floor_ratio.is_some(), cell.delay_us == 0, "{framework}");
+    }
+}
+
+#[test]
+fn every_sweep_of_the_suite_can_be_planned() {
+    for sweep in ["smoke", "quick", "rpcx"] {
+        let out = tempfile::tempdir().unwrap();
+        let output = run(&["sweep", sweep, "--profile", "dev", "--dry-run"], out.path());
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{sweep}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let plan = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(plan.lines().count() > 4, "{sweep}: {plan}");
+    }
+}
