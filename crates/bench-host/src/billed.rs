@@ -31,10 +31,7 @@ impl Billed {
         if !read_file("/proc/2/stat").is_ok_and(is_kthreadd) {
             return Ok(None);
         }
-        let listing = std::fs::read_dir(PROC).map_err(|source| HostError::Read {
-            path: PROC.into(),
-            source,
-        })?;
+        let listing = std::fs::read_dir(PROC).map_err(|source| HostError::Read { path: PROC.into(), source })?;
         let processes = listing
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
             // A process that ends between the listing and the reading is not there any more.
@@ -62,9 +59,7 @@ impl Billed {
             let times = billed.processes.values();
             times.map(|times| times.own + times.ended_children).sum()
         };
-        alive
-            .sum::<u64>()
-            .max(all(self).saturating_sub(all(earlier)))
+        alive.sum::<u64>().max(all(self).saturating_sub(all(earlier)))
     }
 }
 
@@ -93,10 +88,7 @@ impl Billed {
         let processes = processes
             .iter()
             .map(|&(pid, own, ended_children)| {
-                let times = Times {
-                    own,
-                    ended_children,
-                };
+                let times = Times { own, ended_children };
                 ((pid, 0), times)
             })
             .collect();
@@ -135,9 +127,7 @@ mod tests {
 
     #[test]
     fn a_stat_line_is_read_whatever_the_process_is_called() {
-        let line = |name| {
-            format!("7 ({name}) S 1 2 3 4 5 6 7 8 9 10 141 152 163 174 20 0 1 0 2222 99 99\n")
-        };
+        let line = |name| format!("7 ({name}) S 1 2 3 4 5 6 7 8 9 10 141 152 163 174 20 0 1 0 2222 99 99\n");
         let times = Times {
             own: 141 + 152,
             ended_children: 163 + 174,

@@ -31,11 +31,7 @@ impl CpuSet {
             way_out: "machines of more than 1024 CPUs and sandboxes without it are not supported",
         })?;
         // Never empty: this thread is running on one of them.
-        Ok(Self(
-            (0..MAX_CPUS)
-                .filter(|&id| mask.is_set(id as usize))
-                .collect(),
-        ))
+        Ok(Self((0..MAX_CPUS).filter(|&id| mask.is_set(id as usize)).collect()))
     }
 
     /// The set of these ids, in whatever order and however often given; `None` if there is none
@@ -44,9 +40,7 @@ impl CpuSet {
         let mut ids: Vec<u32> = ids.into_iter().collect();
         ids.sort_unstable();
         ids.dedup();
-        ids.last()
-            .is_some_and(|&last| last < MAX_CPUS)
-            .then_some(Self(ids))
+        ids.last().is_some_and(|&last| last < MAX_CPUS).then_some(Self(ids))
     }
 
     /// The ids, ascending, at least one.
@@ -98,9 +92,7 @@ impl CpuSet {
             Err(errno) => return Err(cannot_move(errno)),
         }
         let got = Self::allowed()?;
-        if let Some(refused) =
-            Self::from_ids(self.0.iter().copied().filter(|&id| !got.contains(id)))
-        {
+        if let Some(refused) = Self::from_ids(self.0.iter().copied().filter(|&id| !got.contains(id))) {
             sched_setaffinity(None, &before.mask()).map_err(cannot_move)?;
             return Err(HostError::CpusRefused {
                 asked: self.clone(),
@@ -134,9 +126,7 @@ impl FromStr for CpuSet {
         if text.trim() == "all" {
             return Self::allowed();
         }
-        parse_list(text.trim()).ok_or_else(|| HostError::CpuList {
-            text: text.to_owned(),
-        })
+        parse_list(text.trim()).ok_or_else(|| HostError::CpuList { text: text.to_owned() })
     }
 }
 
@@ -237,10 +227,7 @@ mod tests {
         let allowed: CpuSet = "0-3".parse().unwrap();
         let asked: CpuSet = "2-5".parse().unwrap();
         let text = asked.check_within(&allowed).unwrap_err().to_string();
-        assert!(
-            text.contains("CPU 4-5 (of 2-5 asked for): this thread has 0-3"),
-            "{text}"
-        );
+        assert!(text.contains("CPU 4-5 (of 2-5 asked for): this thread has 0-3"), "{text}");
         assert!(allowed.check_within(&allowed).is_ok());
     }
 

@@ -38,9 +38,7 @@ pub enum HostError {
     },
 
     /// A text is not a set of CPUs.
-    #[error(
-        "cannot read {text:?} as a set of CPUs: write numbers below {MAX_CPUS} and ranges, such as 0-3,5, or all"
-    )]
+    #[error("cannot read {text:?} as a set of CPUs: write numbers below {MAX_CPUS} and ranges, such as 0-3,5, or all")]
     CpuList {
         /// The text as given.
         text: String,
@@ -77,10 +75,7 @@ pub enum HostError {
 
 /// Reads a whole small file of `/proc` or `/sys`.
 pub(crate) fn read_file(path: &str) -> Result<String, HostError> {
-    std::fs::read_to_string(path).map_err(|source| HostError::Read {
-        path: path.into(),
-        source,
-    })
+    std::fs::read_to_string(path).map_err(|source| HostError::Read { path: path.into(), source })
 }
 
 /// The error for a file without the thing looked for.
@@ -98,9 +93,6 @@ mod tests {
     #[test]
     fn a_missing_file_is_named() {
         let text = read_file("/proc/no-such-file").unwrap_err().to_string();
-        assert!(
-            text.starts_with("cannot read /proc/no-such-file: "),
-            "{text}"
-        );
+        assert!(text.starts_with("cannot read /proc/no-such-file: "), "{text}");
     }
 }

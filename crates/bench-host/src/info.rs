@@ -40,10 +40,7 @@ impl HostInfo {
         Ok(Self {
             cpu_model: cpu_model(&read_file("/proc/cpuinfo")?),
             cpus: online.len() as u32,
-            kernel: rustix::system::uname()
-                .release()
-                .to_string_lossy()
-                .into_owned(),
+            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
             governor: governors(&online),
             memory_bytes: memory.totalram as u64 * u64::from(memory.mem_unit),
         })
@@ -99,10 +96,7 @@ mod tests {
         assert!(info.kernel.starts_with(|c: char| c.is_ascii_digit()));
         let json = serde_json::to_value(&info).unwrap();
         let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
-        assert_eq!(
-            keys,
-            ["cpu_model", "cpus", "governor", "kernel", "memory_bytes"]
-        );
+        assert_eq!(keys, ["cpu_model", "cpus", "governor", "kernel", "memory_bytes"]);
         assert_eq!(serde_json::from_value::<HostInfo>(json).unwrap(), info);
     }
 

@@ -143,9 +143,7 @@ mod tests {
     /// A machine of 2 CPUs; the columns are those of all CPUs, in hundredths of a second.
     fn at(second: u64, columns: [u64; 8], billed: Option<u64>) -> MachineCpu {
         let per_tick = clock_ticks_per_second() / 100;
-        let columns = columns
-            .map(|ticks| (ticks * per_tick).to_string())
-            .join(" ");
+        let columns = columns.map(|ticks| (ticks * per_tick).to_string()).join(" ");
         let text = format!("cpu  {columns} 0 0\ncpu0 1 2\ncpu1 3 4\nintr 5\n");
         MachineCpu {
             billed: billed.map(|ticks| Billed::of(&[(1, ticks * per_tick, 0)])),

@@ -46,11 +46,9 @@ impl ProcessUsage {
         Ok(Self {
             cpu_user_ns: timeval_ns(usage.ru_utime),
             cpu_sys_ns: timeval_ns(usage.ru_stime),
-            peak_rss_bytes: 1024
-                * number_after(&status, "VmHWM:").ok_or_else(|| missing(STATUS, "VmHWM line"))?,
+            peak_rss_bytes: 1024 * number_after(&status, "VmHWM:").ok_or_else(|| missing(STATUS, "VmHWM line"))?,
             context_switches: usage.ru_nvcsw as u64 + usage.ru_nivcsw as u64,
-            threads: number_after(&status, "Threads:")
-                .ok_or_else(|| missing(STATUS, "Threads line"))?,
+            threads: number_after(&status, "Threads:").ok_or_else(|| missing(STATUS, "Threads line"))?,
         })
     }
 
@@ -62,9 +60,7 @@ impl ProcessUsage {
         Self {
             cpu_user_ns: self.cpu_user_ns.saturating_sub(earlier.cpu_user_ns),
             cpu_sys_ns: self.cpu_sys_ns.saturating_sub(earlier.cpu_sys_ns),
-            context_switches: self
-                .context_switches
-                .saturating_sub(earlier.context_switches),
+            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
             ..*self
         }
     }

@@ -101,9 +101,7 @@ impl TcpSnapshot {
 
     /// What the sockets open now have carried since they were connected; `closed` is 0.
     pub fn totals(&self) -> TcpTotals {
-        self.since(&Self {
-            sockets: BTreeMap::new(),
-        })
+        self.since(&Self { sockets: BTreeMap::new() })
     }
 
     /// What was carried between `earlier` and this snapshot by the sockets open at this one;
@@ -116,18 +114,11 @@ impl TcpSnapshot {
             segments_sent: Some(0),
             segments_received: Some(0),
             connections: self.sockets.len() as u64,
-            closed: earlier
-                .sockets
-                .keys()
-                .filter(|cookie| !self.sockets.contains_key(cookie))
-                .count() as u64,
+            closed: earlier.sockets.keys().filter(|cookie| !self.sockets.contains_key(cookie)).count() as u64,
             nodelay: self.nodelay(),
         };
         for (cookie, now) in &self.sockets {
-            sum.add(
-                &now.counters,
-                earlier.sockets.get(cookie).map(|r| &r.counters),
-            );
+            sum.add(&now.counters, earlier.sockets.get(cookie).map(|r| &r.counters));
         }
         sum
     }
@@ -148,33 +139,22 @@ impl TcpTotals {
         };
         let segments = |of: fn(&Counters) -> Option<u32>| {
             // Wrapping: a 32-bit counter, right up to 2^32 segments between two readings.
-            Some(u64::from(
-                of(now)?.wrapping_sub(before.map_or(Some(0), of)?),
-            ))
+            Some(u64::from(of(now)?.wrapping_sub(before.map_or(Some(0), of)?)))
         };
         let add = |sum: &mut Option<u64>, more: Option<u64>| {
             *sum = sum.zip(more).map(|(sum, more)| sum + more);
         };
         add(&mut self.bytes_sent, bytes(|c| c.bytes_sent));
-        add(
-            &mut self.bytes_retransmitted,
-            bytes(|c| c.bytes_retransmitted),
-        );
+        add(&mut self.bytes_retransmitted, bytes(|c| c.bytes_retransmitted));
         add(&mut self.bytes_received, bytes(|c| c.bytes_received));
         add(&mut self.segments_sent, segments(|c| c.segments_sent));
-        add(
-            &mut self.segments_received,
-            segments(|c| c.segments_received),
-        );
+        add(&mut self.segments_received, segments(|c| c.segments_received));
     }
 }
 
 /// Numbers of the descriptors open now, this listing's own among them.
 fn open_fds() -> Result<Vec<RawFd>, HostError> {
-    let failed = |source| HostError::Read {
-        path: FDS.into(),
-        source,
-    };
+    let failed = |source| HostError::Read { path: FDS.into(), source };
     std::fs::read_dir(FDS)
         .map_err(failed)?
         .map(|entry| {
@@ -186,18 +166,12 @@ fn open_fds() -> Result<Vec<RawFd>, HostError> {
 }
 
 /// The cookie and reading of a connected TCP socket that is wanted; `None` for anything else.
-fn read_socket(
-    fd: BorrowedFd<'_>,
-    wanted: impl Fn(SocketAddr, SocketAddr) -> bool,
-) -> Result<Option<(u64, Reading)>, Errno> {
+fn read_socket(fd: BorrowedFd<'_>, wanted: impl Fn(SocketAddr, SocketAddr) -> bool) -> Result<Option<(u64, Reading)>, Errno> {
     let read = || {
         if sockopt::socket_protocol(fd)? != Some(ipproto::TCP) {
             return Ok(None);
         }
-        let (Some(peer), Some(local)) = (
-            canonical(getpeername(fd)?),
-            canonical(Some(getsockname(fd)?)),
-        ) else {
+        let (Some(peer), Some(local)) = (canonical(getpeername(fd)?), canonical(Some(getsockname(fd)?))) else {
             return Ok(None);
         };
         if !wanted(local, peer) {

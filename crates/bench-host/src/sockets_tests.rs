@@ -75,10 +75,7 @@ fn large_writes_are_exact_too() {
     reading.join().unwrap();
     let totals = clients(&listener).totals();
     check_bytes(totals, 5_000_000, 0);
-    assert!(
-        totals.segments_sent.unwrap() >= 5_000_000 / 65_536,
-        "{totals:?}"
-    );
+    assert!(totals.segments_sent.unwrap() >= 5_000_000 / 65_536, "{totals:?}");
 }
 
 #[test]
@@ -178,10 +175,7 @@ fn an_ipv6_listener_sees_ipv4_and_ipv6_clients_as_what_they_are() {
         return; // no IPv6 on this machine: nothing to claim
     };
     let port = listener.local_addr().unwrap().port();
-    let addresses: [SocketAddr; 2] = [
-        (Ipv4Addr::LOCALHOST, port).into(),
-        (Ipv6Addr::LOCALHOST, port).into(),
-    ];
+    let addresses: [SocketAddr; 2] = [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()];
     for address in addresses {
         let Ok(client) = TcpStream::connect(address) else {
             continue; // IPV6_V6ONLY by default here, or no ::1

@@ -134,16 +134,12 @@ fn counters(info: &TcpInfo, filled: usize) -> Counters {
     Counters {
         // The kernel's bytes_sent holds what was sent again. (bytes_acked would need no
         // subtraction, but it waits for the peer's acknowledgement and counts our SYN and FIN.)
-        bytes_sent: known(offset_of!(TcpInfo, bytes_retrans) + 8)
-            .then(|| info.bytes_sent.saturating_sub(info.bytes_retrans)),
-        bytes_retransmitted: known(offset_of!(TcpInfo, bytes_retrans) + 8)
-            .then_some(info.bytes_retrans),
+        bytes_sent: known(offset_of!(TcpInfo, bytes_retrans) + 8).then(|| info.bytes_sent.saturating_sub(info.bytes_retrans)),
+        bytes_retransmitted: known(offset_of!(TcpInfo, bytes_retrans) + 8).then_some(info.bytes_retrans),
         // A FIN takes a sequence number, and the kernel counts those.
-        bytes_received: known(offset_of!(TcpInfo, bytes_received) + 8)
-            .then(|| info.bytes_received.saturating_sub(fin)),
+        bytes_received: known(offset_of!(TcpInfo, bytes_received) + 8).then(|| info.bytes_received.saturating_sub(fin)),
         segments_sent: known(offset_of!(TcpInfo, data_segs_out) + 4).then_some(info.data_segs_out),
-        segments_received: known(offset_of!(TcpInfo, data_segs_in) + 4)
-            .then_some(info.data_segs_in),
+        segments_received: known(offset_of!(TcpInfo, data_segs_in) + 4).then_some(info.data_segs_in),
     }
 }
 
@@ -186,10 +182,7 @@ mod tests {
             ..TcpInfo::default()
         };
         let got = counters(&info, size_of::<TcpInfo>());
-        assert_eq!(
-            (got.bytes_sent, got.bytes_retransmitted),
-            (Some(600), Some(400))
-        );
+        assert_eq!((got.bytes_sent, got.bytes_retransmitted), (Some(600), Some(400)));
         assert_eq!(got.bytes_received, Some(50));
     }
 }

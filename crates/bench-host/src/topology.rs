@@ -40,11 +40,9 @@ fn cores(allowed: &CpuSet, siblings_of: impl Fn(u32) -> Option<CpuSet>) -> Vec<V
     let mut cores: Vec<Vec<u32>> = Vec::new();
     for &id in allowed.ids() {
         let siblings = siblings_of(id);
-        let known = cores.iter_mut().find(|core| {
-            siblings
-                .as_ref()
-                .is_some_and(|siblings| siblings.contains(core[0]))
-        });
+        let known = cores
+            .iter_mut()
+            .find(|core| siblings.as_ref().is_some_and(|siblings| siblings.contains(core[0])));
         match known {
             Some(core) => core.push(id),
             None => cores.push(vec![id]),
@@ -64,12 +62,7 @@ mod tests {
     /// `topology` lists the cores by their CPUs; a CPU in none of them has no topology file.
     #[track_caller]
     fn check(allowed: &str, topology: &[&str], server: &str, client: &str) {
-        let siblings_of = |id| {
-            topology
-                .iter()
-                .map(|core| set(core))
-                .find(|core| core.contains(id))
-        };
+        let siblings_of = |id| topology.iter().map(|core| set(core)).find(|core| core.contains(id));
         let got = split(&set(allowed), siblings_of);
         assert_eq!(got, (set(server), set(client)));
     }
