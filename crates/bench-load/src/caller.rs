@@ -13,6 +13,7 @@
 //! - Nothing in the loop allocates, waits for another thread or writes to memory that another thread writes to.
 
 use std::cell::RefCell;
+use std::pin::pin;
 use std::rc::Rc;
 
 use bench_core::failure::{CallError, FailureKind};
@@ -81,7 +82,7 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
         while self.alive && now < window.end() && quota.is_none_or(|quota| end.calls < quota) {
             let request = self.workload.prepare();
             let made = now_ns();
-            let outcome = self.watched.call(made, W::call(&mut self.link.connection, request)).await;
+            let outcome = self.watched.call(made, pin!(W::call(&mut self.link.connection, request))).await;
             let ended = now_ns();
 
             let result = self.judge(outcome);
@@ -116,7 +117,7 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
     /// Makes one call outside any window and says whether the reply was right.
     pub async fn call_once(&mut self, workload: &mut W) -> CallResult<()> {
         let request = workload.prepare();
-        let outcome = self.watched.call(now_ns(), W::call(&mut self.link.connection, request)).await;
+        let outcome = self.watched.call(now_ns(), pin!(W::call(&mut self.link.connection, request))).await;
         judge(outcome, workload, self.link.is_shared())
     }
 
@@ -126,7 +127,7 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
     }
 
     async fn reopen(&mut self, tally: &RefCell<Tally>) {
-        let reopened = self.watched.reconnect(self.link.reopen()).await;
+        let reopened = self.watched.reconnect(pin!(self.link.reopen())).await;
         let mut tally = tally.borrow_mut();
         match reopened {
             Ok(Ok(Reopened::Here)) => tally.reconnects += 1,

@@ -48,27 +48,22 @@ impl Watched {
         })
     }
 
-    /// Awaits a call, made at `made_ns`, until the watch cuts it off.
+    /// Awaits a call, made at `made_ns`, until the watch cuts it off. The future is pinned by the caller: it holds the whole message,
+    /// and moving it about would be part of every measured time.
     #[inline]
-    pub async fn call<F: Future>(&self, made_ns: u64, future: F) -> Result<F::Output, CutOff> {
-        self.guard(Doing::Calling(made_ns), future).await
+    pub fn call<'a, F: Future>(&'a self, made_ns: u64, future: Pin<&'a mut F>) -> Guarded<'a, F> {
+        self.guard(Doing::Calling(made_ns), future)
     }
 
     /// Awaits a reconnect until the window has ended.
-    pub async fn reconnect<F: Future>(&self, future: F) -> Result<F::Output, CutOff> {
-        self.guard(Doing::Reconnecting, future).await
+    pub fn reconnect<'a, F: Future>(&'a self, future: Pin<&'a mut F>) -> Guarded<'a, F> {
+        self.guard(Doing::Reconnecting, future)
     }
 
     #[inline]
-    async fn guard<F: Future>(&self, doing: Doing, future: F) -> Result<F::Output, CutOff> {
+    fn guard<'a, F: Future>(&'a self, doing: Doing, future: Pin<&'a mut F>) -> Guarded<'a, F> {
         self.doing.set(doing);
-        let result = Guarded {
-            watched: self,
-            future: std::pin::pin!(future),
-        }
-        .await;
-        self.doing.set(Doing::Nothing);
-        result
+        Guarded { watched: self, future }
     }
 
     fn cut_off(&self) {
@@ -79,7 +74,8 @@ impl Watched {
     }
 }
 
-struct Guarded<'a, F> {
+/// A future under watch.
+pub(crate) struct Guarded<'a, F> {
     watched: &'a Watched,
     future: Pin<&'a mut F>,
 }
@@ -90,10 +86,12 @@ impl<F: Future> Future for Guarded<'_, F> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if let Poll::Ready(output) = self.future.as_mut().poll(context) {
+            self.watched.doing.set(Doing::Nothing);
             self.watched.cut.set(false);
             return Poll::Ready(Ok(output));
         }
         if self.watched.cut.take() {
+            self.watched.doing.set(Doing::Nothing);
             return Poll::Ready(Err(CutOff));
         }
         // A task's waker stays the same: this clones once per caller, not once per call.
@@ -144,6 +142,7 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 mod tests {
     use super::*;
     use std::future::{pending, ready};
+    use std::pin::pin;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
@@ -165,13 +164,14 @@ mod tests {
         run(async {
             let (watched, window) = (Watched::new(), Window::new());
             let made = now_ns();
+            let never = pin!(pending::<()>());
             tokio::select! {
-                result = watched.call(made, pending::<()>()) => assert!(result.is_err()),
+                result = watched.call(made, never) => assert!(result.is_err()),
                 () = watch(vec![watched.clone()], limits(30), &window) => {}
             }
             assert!(now_ns() - made >= 30_000_000);
             // The next call starts afresh.
-            assert_eq!(watched.call(now_ns(), ready(7)).await.unwrap(), 7);
+            assert_eq!(watched.call(now_ns(), pin!(ready(7))).await.unwrap(), 7);
         });
     }
 
@@ -181,8 +181,8 @@ mod tests {
             let (caller, lost, window) = (Watched::new(), Watched::new(), Window::new());
             window.open(0, now_ns());
             let both = async {
-                assert!(caller.call(now_ns(), pending::<()>()).await.is_err());
-                assert!(lost.reconnect(pending::<()>()).await.is_err());
+                assert!(caller.call(now_ns(), pin!(pending::<()>())).await.is_err());
+                assert!(lost.reconnect(pin!(pending::<()>())).await.is_err());
             };
             tokio::select! {
                 () = both => {}

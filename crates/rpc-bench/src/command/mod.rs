@@ -1,5 +1,6 @@
 //! The subcommands: flags, and what each does with them.
 
+mod calibrate;
 mod floor;
 mod list;
 mod report;
@@ -36,6 +37,8 @@ pub enum Command {
     Sweep(sweep::SweepArgs),
     /// Makes the tables again from records
     Report(report::ReportArgs),
+    /// Measures what the instruments cost on this machine: clock, loop, message, timers, loopback floor
+    Calibrate(calibrate::CalibrateArgs),
     /// Measures the loopback floor: calls per second without any framework
     Floor(floor::FloorArgs),
 }
@@ -50,6 +53,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::List(args) => list::run(&args, manifest),
         Command::Sweep(args) => sweep::run(&args, manifest),
         Command::Report(args) => report::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Floor(args) => floor::run(&args),
     }
 }
