@@ -3,10 +3,7 @@
 //! No sockets, no flags, no framework: a server crate adapts [`handler::Handler`] to its library, a client crate hands messages of
 //! its library to the measured loop in `bench-load`, and both sides describe themselves with [`server`] and [`record`].
 
-/// The allocator of every process of the suite: a fairness decision, see METHODOLOGY.md.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
+pub mod allocator;
 pub mod build_info;
 pub mod codec;
 pub mod delay;
