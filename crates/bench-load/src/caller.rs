@@ -101,9 +101,13 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
                 progress.caller_is_warm();
             }
             now = ended;
-            if result.is_err_and(|error| !error.connection_usable) {
-                self.reopen(tally).await;
-                now = now_ns();
+            match result {
+                Ok(()) => self.link.has_worked(),
+                Err(error) if error.connection_usable => {}
+                Err(_) => {
+                    self.reopen(tally).await;
+                    now = now_ns();
+                }
             }
         }
         if !warm {

@@ -1,9 +1,10 @@
 //! A caller's connection: its own or a shared one, and opening it again after it was lost.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bench_core::failure::CallError;
+use bench_core::failure::{CallError, FailureKind};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use tokio::sync::Mutex;
@@ -11,10 +12,11 @@ use tokio::sync::Mutex;
 use crate::connect::{CallResult, Connect};
 use crate::target::Target;
 
-/// Attempts to open a lost connection again before its callers give up.
+/// Attempts to open a lost connection again before its callers give up. A connection that opens and brings no good reply was an attempt
+/// too: a server that accepts and hangs up must not see a storm.
 const ATTEMPTS: u32 = 10;
-/// Pause after the first failed attempt; doubled after each further one. A random half of it is left out, so that a thousand callers
-/// who lost their server together do not come back together.
+/// Pause after the first attempt that came to nothing; doubled after each further one. A random half of it is left out, so that a
+/// thousand callers who lost their server together do not come back together.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -24,12 +26,15 @@ pub(crate) struct Link<C> {
     pub connection: C,
     target: Rc<Target>,
     shared: Option<Membership<C>>,
+    /// Attempts to open the connection since its last good reply; one count for all who share it.
+    attempts: Rc<Cell<u32>>,
     random: SmallRng,
 }
 
 /// A connection that several callers of one thread use.
 pub(crate) struct SharedConnection<C> {
     current: Mutex<Current<C>>,
+    attempts: Rc<Cell<u32>>,
 }
 
 struct Current<C> {
@@ -61,6 +66,7 @@ impl<C: Connect> Link<C> {
             connection,
             target,
             shared: None,
+            attempts: Rc::default(),
             random: SmallRng::seed_from_u64(seed),
         }
     }
@@ -76,6 +82,7 @@ impl<C: Connect> Link<C> {
                 share,
                 generation: current.generation,
             }),
+            attempts: of.attempts.clone(),
             random: SmallRng::seed_from_u64(seed),
         }
     }
@@ -85,10 +92,16 @@ impl<C: Connect> Link<C> {
         self.shared.is_some()
     }
 
-    /// Opens the connection again, with back-off, at most [`ATTEMPTS`] times.
+    /// A good reply came: the next loss starts with an attempt at once.
+    #[inline]
+    pub fn has_worked(&self) {
+        self.attempts.set(0);
+    }
+
+    /// Opens the connection again, with back-off, at most [`ATTEMPTS`] times without a good reply between.
     pub async fn reopen(&mut self) -> CallResult<Reopened> {
         let Some(shared) = &mut self.shared else {
-            self.connection = open(&self.target, &mut self.random).await?;
+            self.connection = open(&self.target, &self.attempts, &mut self.random).await?;
             return Ok(Reopened::Here);
         };
         // Whoever comes first mends it for all; the others wait here meanwhile.
@@ -97,11 +110,11 @@ impl<C: Connect> Link<C> {
         if current.generation == shared.generation {
             if current.given_up {
                 return Err(CallError::fatal(
-                    bench_core::failure::FailureKind::Refused,
+                    FailureKind::Refused,
                     "the shared connection was given up",
                 ));
             }
-            match open(&self.target, &mut self.random).await {
+            match open(&self.target, &self.attempts, &mut self.random).await {
                 Ok(connection) => current.connection = connection,
                 Err(error) => {
                     current.given_up = true;
@@ -125,22 +138,23 @@ impl<C> SharedConnection<C> {
                 generation: 0,
                 given_up: false,
             }),
+            attempts: Rc::default(),
         })
     }
 }
 
-async fn open<C: Connect>(target: &Target, random: &mut SmallRng) -> CallResult<C> {
-    let mut pause = FIRST_PAUSE;
-    let mut attempt = 1;
-    loop {
+async fn open<C: Connect>(target: &Target, attempts: &Cell<u32>, random: &mut SmallRng) -> CallResult<C> {
+    let mut last = CallError::fatal(FailureKind::Reset, format!("{ATTEMPTS} connections in a row brought no good reply"));
+    while attempts.get() < ATTEMPTS {
+        if let Some(doublings) = attempts.get().checked_sub(1) {
+            let pause = (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
+            tokio::time::sleep(pause.mul_f64(random.random_range(0.5..1.0))).await;
+        }
+        attempts.set(attempts.get() + 1);
         match C::connect(target).await {
             Ok(connection) => return Ok(connection),
-            Err(error) if attempt == ATTEMPTS => return Err(error),
-            Err(_) => {
-                tokio::time::sleep(pause.mul_f64(random.random_range(0.5..1.0))).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-                attempt += 1;
-            }
+            Err(error) => last = error,
         }
     }
+    Err(last)
 }

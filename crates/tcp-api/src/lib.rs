@@ -3,13 +3,14 @@
 //! A frame is a `u32` big-endian length and as many bytes. A server refuses by a frame whose length has its highest bit set; the rest is
 //! the length of a text that says why, and the connection ends after it. No limit comes near that bit.
 //!
-//! One read and one write per call: a frame is written by one system call, and read by one where it fits the buffer.
+//! One read and one write per call: a frame is written by one system call, and read by one where it fits the buffer. Both buffers are the
+//! thread's; a connection keeps only what has not come whole.
 
 mod reader;
 mod writer;
 
 pub use reader::{FrameReader, ReadError};
-pub use writer::{FrameWriter, WriteError};
+pub use writer::{WriteError, send_frame, send_refusal};
 
 /// Largest frame that is accepted, without its length: 8 MiB, as tokio-util's `LengthDelimitedCodec`. Checked before any memory is
 /// taken for it.

@@ -1,17 +1,24 @@
 //! Reading frames.
 
+use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT};
 
-/// First size of a buffer: several benchmark messages.
-const FIRST_BYTES: usize = 4 * 1024;
-/// A buffer that grew for a large frame goes back to its first size after it, so that idle connections stay small.
-const KEPT_BYTES: usize = 64 * 1024;
+/// What one system call reads at most.
+const READ_BYTES: usize = 16 * 1024;
+
+thread_local! {
+    /// Where a thread reads to, whatever connection it is: one buffer stays in the cache, five hundred do not.
+    static READ: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into());
+}
 
 /// Why no frame could be read.
 #[derive(Debug, thiserror::Error)]
@@ -20,12 +27,10 @@ pub enum ReadError {
     #[error("the peer closed the connection")]
     Closed,
     /// The peer closed the connection inside a frame.
-    #[error("the peer closed the connection after {got} of the {of} bytes of a frame")]
+    #[error("the peer closed the connection after {got} bytes of a frame")]
     Truncated {
         /// Bytes that came, length included.
         got: usize,
-        /// Bytes there should be, as far as known.
-        of: usize,
     },
     /// A frame over the limit: nothing was allocated for it.
     #[error("a frame of {0} bytes is over the limit of {FRAME_LIMIT}")]
@@ -41,104 +46,114 @@ pub enum ReadError {
     Io(#[from] io::Error),
 }
 
-/// Bytes that were read and not yet taken.
+/// What was read from a connection beyond its last frame: nothing, unless frames come in pieces or several at once.
+#[derive(Default)]
 pub struct FrameReader {
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-}
-
-impl Default for FrameReader {
-    fn default() -> Self {
-        Self {
-            buffer: vec![0; FIRST_BYTES],
-            start: 0,
-            end: 0,
-        }
-    }
-}
-
-/// What the first bytes of the buffer are.
-enum Next {
-    Frame {
-        end: usize,
-    },
-    /// A frame needs this many bytes, length included.
-    Needs(usize),
+    pending: Vec<u8>,
 }
 
 impl FrameReader {
-    /// The next frame, without its length.
+    /// Gives the next frame, without its length, to `take`, and returns what that made of it.
     ///
     /// # Errors
     /// [`ReadError::Closed`] at the end of the stream between frames; the others say what went wrong.
-    pub async fn next(&mut self, stream: &mut TcpStream) -> Result<&[u8], ReadError> {
+    pub async fn next<T>(&mut self, stream: &mut TcpStream, take: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
+        let mut take = Some(take);
+        if let Some(taken) = take_first(&mut self.pending, &mut take)? {
+            return Ok(taken);
+        }
+        let mut deadline = None;
         loop {
-            match self.parse()? {
-                Next::Frame { end } => {
-                    let start = self.start + PREFIX_BYTES;
-                    self.start = end;
-                    return Ok(&self.buffer[start..end]);
+            let waits_between_frames = self.pending.is_empty();
+            let read = poll_fn(|context| self.poll_read(stream, &mut take, context));
+            // The common case, a whole frame at once, waits between frames and without a timer.
+            let taken = match waits_between_frames {
+                true => read.await?,
+                // For the frame as a whole: a peer that sends a byte now and then does not hold the connection for ever.
+                false => {
+                    let deadline = *deadline.get_or_insert_with(|| Instant::now() + FRAME_TIME);
+                    timeout_at(deadline, read).await.map_err(|_| ReadError::TooSlow)??
                 }
-                Next::Needs(bytes) => {
-                    self.make_room(bytes);
-                    let began = self.end - self.start;
-                    let read = stream.read(&mut self.buffer[self.end..]);
-                    // The common case, a whole frame at once, waits with an empty buffer and without a timer.
-                    let count = if began == 0 {
-                        read.await
-                    } else {
-                        timeout(FRAME_TIME, read).await.map_err(|_| ReadError::TooSlow)?
-                    }?;
-                    match (count, began) {
-                        (0, 0) => return Err(ReadError::Closed),
-                        (0, got) => return Err(ReadError::Truncated { got, of: bytes }),
-                        (count, _) => self.end += count,
-                    }
-                }
+            };
+            if let Some(taken) = taken {
+                return Ok(taken);
             }
         }
     }
 
-    fn parse(&self) -> Result<Next, ReadError> {
-        let bytes = &self.buffer[self.start..self.end];
-        let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX_BYTES>() else {
-            return Ok(Next::Needs(PREFIX_BYTES));
-        };
-        let prefix = u32::from_be_bytes(*prefix);
-        let length = (prefix & !REFUSAL_BIT) as usize;
-        if length > FRAME_LIMIT {
-            return Err(ReadError::TooLarge(length));
-        }
-        match rest.get(..length) {
-            Some(text) if prefix & REFUSAL_BIT != 0 => Err(ReadError::Refused(String::from_utf8_lossy(text).into_owned())),
-            Some(_) => Ok(Next::Frame {
-                end: self.start + PREFIX_BYTES + length,
-            }),
-            None => Ok(Next::Needs(PREFIX_BYTES + length)),
-        }
+    /// Reads once. A frame that is whole is taken from the thread's buffer; what is not is kept.
+    fn poll_read<T>(
+        &mut self,
+        stream: &mut TcpStream,
+        take: &mut Option<impl FnOnce(&[u8]) -> T>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Option<T>, ReadError>> {
+        READ.with_borrow_mut(|buffer| {
+            let mut buffer = ReadBuf::new(buffer);
+            ready!(Pin::new(stream).poll_read(context, &mut buffer))?;
+            let bytes = buffer.filled();
+            Poll::Ready(match (bytes, self.pending.len()) {
+                ([], 0) => Err(ReadError::Closed),
+                ([], got) => Err(ReadError::Truncated { got }),
+                (_, 0) => self.take_from(bytes, take),
+                _ => {
+                    self.pending.extend_from_slice(bytes);
+                    take_first(&mut self.pending, take)
+                }
+            })
+        })
     }
 
-    /// Makes room for a frame of `bytes` in all from `start` on.
-    fn make_room(&mut self, bytes: usize) {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
+    fn take_from<T>(&mut self, bytes: &[u8], take: &mut Option<impl FnOnce(&[u8]) -> T>) -> Result<Option<T>, ReadError> {
+        match parse(bytes)? {
+            Some(frame) => {
+                self.pending.extend_from_slice(&bytes[PREFIX_BYTES + frame.len()..]);
+                Ok(take.take().map(|take| take(frame)))
+            }
+            None => {
+                self.pending.extend_from_slice(bytes);
+                Ok(None)
+            }
         }
-        if bytes > self.buffer.len() {
-            self.buffer.resize(bytes, 0);
-        } else if self.buffer.len() > KEPT_BYTES && bytes <= FIRST_BYTES && self.end <= FIRST_BYTES {
-            self.buffer.truncate(FIRST_BYTES);
-            self.buffer.shrink_to_fit();
-        }
+    }
+}
+
+/// Takes the first frame out of what is pending, if it is whole.
+fn take_first<T>(pending: &mut Vec<u8>, take: &mut Option<impl FnOnce(&[u8]) -> T>) -> Result<Option<T>, ReadError> {
+    let Some(frame) = parse(pending)? else {
+        return Ok(None);
+    };
+    let end = PREFIX_BYTES + frame.len();
+    let taken = take.take().map(|take| take(frame));
+    if end == pending.len() {
+        // Also gives back the memory of a large frame.
+        *pending = Vec::new();
+    } else {
+        pending.drain(..end);
+    }
+    Ok(taken)
+}
+
+/// The frame that the bytes begin with; `None` when it is not whole yet.
+fn parse(bytes: &[u8]) -> Result<Option<&[u8]>, ReadError> {
+    let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX_BYTES>() else {
+        return Ok(None);
+    };
+    let prefix = u32::from_be_bytes(*prefix);
+    let length = (prefix & !REFUSAL_BIT) as usize;
+    if length > FRAME_LIMIT {
+        return Err(ReadError::TooLarge(length));
+    }
+    match rest.get(..length) {
+        Some(text) if prefix & REFUSAL_BIT != 0 => Err(ReadError::Refused(String::from_utf8_lossy(text).into_owned())),
+        frame => Ok(frame),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FrameWriter;
+    use crate::{send_frame, send_refusal};
     use std::net::Shutdown;
     use tokio::io::AsyncWriteExt as _;
     use tokio::net::TcpListener;
@@ -154,22 +169,20 @@ mod tests {
         let (mut client, mut server) = pair().await;
         let sizes = [0, 1, 581, 4092, 4093, 65_536, 1_048_576, 0, 7];
         let sender = tokio::spawn(async move {
-            let mut writer = FrameWriter::default();
             for size in sizes {
-                writer
-                    .send(&mut client, |buffer| buffer.extend((0..size).map(|i| i as u8)))
+                send_frame(&mut client, |frame| frame.extend((0..size).map(|i| i as u8)))
                     .await
                     .unwrap();
             }
         });
         let mut reader = FrameReader::default();
         for size in sizes {
-            let frame = reader.next(&mut server).await.unwrap();
+            let frame = reader.next(&mut server, <[u8]>::to_vec).await.unwrap();
             assert_eq!(frame.len(), size);
             assert!(frame.iter().enumerate().all(|(i, byte)| *byte == i as u8));
         }
         sender.await.unwrap();
-        assert!(matches!(reader.next(&mut server).await, Err(ReadError::Closed)));
+        assert!(matches!(reader.next(&mut server, <[u8]>::len).await, Err(ReadError::Closed)));
     }
 
     #[tokio::test]
@@ -185,7 +198,7 @@ mod tests {
         });
         let mut reader = FrameReader::default();
         for expected in ["abc", "x", "y"] {
-            assert_eq!(reader.next(&mut server).await.unwrap(), expected.as_bytes());
+            assert_eq!(reader.next(&mut server, <[u8]>::to_vec).await.unwrap(), expected.as_bytes());
         }
     }
 
@@ -194,9 +207,9 @@ mod tests {
         let (mut client, mut server) = pair().await;
         client.write_all(&0x7fff_ffff_u32.to_be_bytes()).await.unwrap();
         let mut reader = FrameReader::default();
-        let error = reader.next(&mut server).await.unwrap_err();
+        let error = reader.next(&mut server, <[u8]>::len).await.unwrap_err();
         assert!(matches!(error, ReadError::TooLarge(0x7fff_ffff)));
-        assert_eq!(reader.buffer.len(), FIRST_BYTES);
+        assert!(reader.pending.capacity() <= PREFIX_BYTES);
     }
 
     #[tokio::test]
@@ -205,18 +218,15 @@ mod tests {
         let client = client.into_std().unwrap();
         std::io::Write::write_all(&mut &client, &[0, 0, 0, 9, 1, 2]).unwrap();
         client.shutdown(Shutdown::Write).unwrap();
-        let error = FrameReader::default().next(&mut server).await.map(<[u8]>::to_vec).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the peer closed the connection after 6 of the 13 bytes of a frame"
-        );
+        let error = FrameReader::default().next(&mut server, <[u8]>::len).await.unwrap_err();
+        assert_eq!(error.to_string(), "the peer closed the connection after 6 bytes of a frame");
     }
 
     #[tokio::test]
     async fn a_refusal_carries_its_reason() {
         let (mut client, mut server) = pair().await;
-        FrameWriter::default().refuse(&mut server, "too large").await.unwrap();
-        let error = FrameReader::default().next(&mut client).await.map(<[u8]>::to_vec).unwrap_err();
+        send_refusal(&mut server, "too large").await.unwrap();
+        let error = FrameReader::default().next(&mut client, <[u8]>::len).await.unwrap_err();
         assert!(matches!(error, ReadError::Refused(reason) if reason == "too large"));
     }
 }

@@ -1,5 +1,6 @@
 //! Writing frames.
 
+use std::cell::RefCell;
 use std::io;
 
 use tokio::io::AsyncWriteExt as _;
@@ -10,6 +11,11 @@ use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT};
 
 /// A buffer that grew for a large frame is given back after it.
 const KEPT_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    /// Where a thread puts its frames together, whatever connection they are for: one buffer stays in the cache, five hundred do not.
+    static FRAME: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Why a frame could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -25,54 +31,51 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// The memory that frames are put together in.
-#[derive(Default)]
-pub struct FrameWriter {
-    buffer: Vec<u8>,
+/// Sends one frame; `fill` appends its bytes to what it is given.
+///
+/// # Errors
+/// When it is over the limit, when the peer does not take it, or when the connection fails.
+pub async fn send_frame(stream: &mut TcpStream, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
+    send(stream, 0, fill).await
 }
 
-impl FrameWriter {
-    /// Sends one frame; `fill` appends its bytes.
-    ///
-    /// # Errors
-    /// When it is over the limit, when the peer does not take it, or when the connection fails.
-    pub async fn send(&mut self, stream: &mut TcpStream, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
-        self.buffer.clear();
-        self.buffer.extend_from_slice(&[0; PREFIX_BYTES]);
-        fill(&mut self.buffer);
-        let length = self.buffer.len() - PREFIX_BYTES;
-        if length > FRAME_LIMIT {
-            return Err(WriteError::TooLarge(length));
-        }
-        self.write(stream, length as u32).await
-    }
+/// Sends a refusal, after which the connection is to be closed.
+///
+/// # Errors
+/// As [`send_frame`].
+pub async fn send_refusal(stream: &mut TcpStream, reason: &str) -> Result<(), WriteError> {
+    send(stream, REFUSAL_BIT, |frame| frame.extend_from_slice(reason.as_bytes())).await
+}
 
-    /// Sends a refusal, after which the connection is to be closed.
-    ///
-    /// # Errors
-    /// As [`FrameWriter::send`].
-    pub async fn refuse(&mut self, stream: &mut TcpStream, reason: &str) -> Result<(), WriteError> {
-        self.buffer.clear();
-        self.buffer.extend_from_slice(&[0; PREFIX_BYTES]);
-        self.buffer.extend_from_slice(reason.as_bytes());
-        self.write(stream, reason.len() as u32 | REFUSAL_BIT).await
+async fn send(stream: &mut TcpStream, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
+    // The common case is one system call and no timer.
+    let rest = FRAME.with_borrow_mut(|frame| try_send(stream, frame, mark, fill))?;
+    if !rest.is_empty() {
+        timeout(FRAME_TIME, stream.write_all(&rest))
+            .await
+            .map_err(|_| WriteError::TooSlow)??;
     }
+    Ok(())
+}
 
-    async fn write(&mut self, stream: &mut TcpStream, prefix: u32) -> Result<(), WriteError> {
-        self.buffer[..PREFIX_BYTES].copy_from_slice(&prefix.to_be_bytes());
-        // The common case is one system call and no timer.
-        let written = match stream.try_write(&self.buffer) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            result => result?,
-        };
-        if written < self.buffer.len() {
-            timeout(FRAME_TIME, stream.write_all(&self.buffer[written..]))
-                .await
-                .map_err(|_| WriteError::TooSlow)??;
-        }
-        if self.buffer.capacity() > KEPT_BYTES {
-            self.buffer = Vec::new();
-        }
-        Ok(())
+/// Puts a frame together and writes as much of it as the socket takes; returns what is left, which is nothing but for a slow peer.
+fn try_send(stream: &TcpStream, frame: &mut Vec<u8>, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, WriteError> {
+    frame.clear();
+    frame.extend_from_slice(&[0; PREFIX_BYTES]);
+    fill(frame);
+    let length = frame.len() - PREFIX_BYTES;
+    if length > FRAME_LIMIT {
+        frame.shrink_to(KEPT_BYTES);
+        return Err(WriteError::TooLarge(length));
     }
+    frame[..PREFIX_BYTES].copy_from_slice(&(length as u32 | mark).to_be_bytes());
+    let written = match stream.try_write(frame) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+        result => result?,
+    };
+    let rest = frame[written..].to_vec();
+    if frame.capacity() > KEPT_BYTES {
+        *frame = Vec::new();
+    }
+    Ok(rest)
 }

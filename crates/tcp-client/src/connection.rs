@@ -2,13 +2,12 @@
 
 use bench_core::failure::{CallError, FailureKind};
 use bench_load::{CallResult, Target};
-use tcp_api::{FrameReader, FrameWriter, ReadError, WriteError};
+use tcp_api::{FrameReader, ReadError, WriteError, send_frame};
 use tokio::net::TcpStream;
 
 pub struct Connection {
     stream: TcpStream,
     reader: FrameReader,
-    writer: FrameWriter,
 }
 
 impl Connection {
@@ -16,14 +15,13 @@ impl Connection {
         Ok(Self {
             stream: target.dial().await?,
             reader: FrameReader::default(),
-            writer: FrameWriter::default(),
         })
     }
 
-    /// Sends the frame that `fill` makes and awaits the one that answers it.
-    pub async fn call(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> CallResult<&[u8]> {
-        self.writer.send(&mut self.stream, fill).await.map_err(write_failure)?;
-        self.reader.next(&mut self.stream).await.map_err(read_failure)
+    /// Sends the frame that `fill` makes, and gives the one that answers it to `take`.
+    pub async fn call<T>(&mut self, fill: impl FnOnce(&mut Vec<u8>), take: impl FnOnce(&[u8]) -> T) -> CallResult<T> {
+        send_frame(&mut self.stream, fill).await.map_err(write_failure)?;
+        self.reader.next(&mut self.stream, take).await.map_err(read_failure)
     }
 }
 

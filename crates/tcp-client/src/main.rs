@@ -43,8 +43,8 @@ impl<C: Codec<BenchmarkMessage>> EchoCalls for Echo<C> {
     type Message = BenchmarkMessage;
 
     async fn say(&mut self, request: BenchmarkMessage) -> CallResult<BenchmarkMessage> {
-        let reply = self.connection.call(|buffer| C::encode(&request, buffer)).await?;
-        C::decode(reply).map_err(|error| CallError::fatal(FailureKind::Protocol, error.to_string()))
+        let reply = self.connection.call(|frame| C::encode(&request, frame), C::decode).await?;
+        reply.map_err(|error| CallError::fatal(FailureKind::Protocol, error.to_string()))
     }
 }
 
@@ -62,8 +62,7 @@ impl Connect for Opaque {
 
 impl PayloadCalls for Opaque {
     async fn exchange(&mut self, request: Bytes) -> CallResult<Bytes> {
-        let reply = self.0.call(|buffer| buffer.extend_from_slice(&request)).await?;
-        Ok(Bytes::copy_from_slice(reply))
+        self.0.call(|frame| frame.extend_from_slice(&request), Bytes::copy_from_slice).await
     }
 }
 

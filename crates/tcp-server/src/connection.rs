@@ -4,7 +4,7 @@ use bench_core::codec::Codec;
 use bench_core::handler::Handler;
 use bench_core::message::BenchmarkMessage;
 use bench_serve::{Incoming, Serve, ServeError};
-use tcp_api::{FrameReader, FrameWriter, ReadError, WriteError};
+use tcp_api::{FrameReader, ReadError, WriteError, send_frame, send_refusal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -47,11 +47,11 @@ where
 /// Answers messages of codec `C`.
 pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, handler: Handler) {
     let served = async {
-        let (mut reader, mut writer) = (FrameReader::default(), FrameWriter::default());
-        while let Some(frame) = next_frame(&mut reader, &mut stream).await? {
-            let request = C::decode(frame).map_err(|error| Failure::Refuse(error.to_string()))?;
+        let mut reader = FrameReader::default();
+        while let Some(request) = next_frame(&mut reader, &mut stream, C::decode).await? {
+            let request = request.map_err(|error| Failure::Refuse(error.to_string()))?;
             let reply = handler.echo(request).await;
-            writer.send(&mut stream, |buffer| C::encode(&reply, buffer)).await?;
+            send_frame(&mut stream, |frame| C::encode(&reply, frame)).await?;
         }
         Ok(())
     };
@@ -63,10 +63,10 @@ pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, handler: Ha
 /// Sends every frame back.
 pub async fn opaque(mut stream: TcpStream, handler: Handler) {
     let served = async {
-        let (mut reader, mut writer) = (FrameReader::default(), FrameWriter::default());
-        while let Some(frame) = next_frame(&mut reader, &mut stream).await? {
-            let reply = handler.payload(frame).await;
-            writer.send(&mut stream, |buffer| buffer.extend_from_slice(reply)).await?;
+        let mut reader = FrameReader::default();
+        while let Some(request) = next_frame(&mut reader, &mut stream, <[u8]>::to_vec).await? {
+            let reply = handler.payload(request).await;
+            send_frame(&mut stream, |frame| frame.extend_from_slice(&reply)).await?;
         }
         Ok(())
     };
@@ -76,9 +76,9 @@ pub async fn opaque(mut stream: TcpStream, handler: Handler) {
 }
 
 /// The next frame; `None` when the peer has closed the connection between two.
-async fn next_frame<'a>(reader: &'a mut FrameReader, stream: &mut TcpStream) -> Result<Option<&'a [u8]>, Failure> {
-    match reader.next(stream).await {
-        Ok(frame) => Ok(Some(frame)),
+async fn next_frame<T>(reader: &mut FrameReader, stream: &mut TcpStream, take: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Failure> {
+    match reader.next(stream, take).await {
+        Ok(taken) => Ok(Some(taken)),
         Err(ReadError::Closed) => Ok(None),
         Err(error @ (ReadError::TooLarge(_) | ReadError::TooSlow)) => Err(Failure::Refuse(error.to_string())),
         Err(error) => Err(Failure::Lost(error.to_string())),
@@ -98,7 +98,7 @@ async fn end(mut stream: TcpStream, handler: &Handler, failure: Failure) {
         Failure::Refuse(reason) => {
             handler.connection_failed(&format!("refused {peer}: {reason}"));
             let goodbye = async {
-                FrameWriter::default().refuse(&mut stream, &reason).await?;
+                send_refusal(&mut stream, &reason).await?;
                 stream.shutdown().await?;
                 tokio::io::copy(&mut stream.take(DISCARDED_BYTES), &mut tokio::io::sink()).await?;
                 Ok::<(), WriteError>(())
