@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# All tests, in the dev profile (which generates the same code as release): no release build. Arguments go to the last `cargo test`:
+#   scripts/test.sh
+#   scripts/test.sh -p tcp-api
+#   scripts/test.sh --test boundary -- signals
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Tests at the boundary start the binaries as a user does.
+cargo build --workspace --bins
+# A build of its own: it counts allocations.
+if [ $# -eq 0 ]; then
+  cargo test -p bench-load --features count-allocations --test allocations
+fi
+exec cargo test --workspace "$@"
