@@ -15,5 +15,7 @@ pub mod lane;
 pub mod message;
 pub mod record;
 pub mod server;
+pub mod talk;
+pub mod units;
 pub mod verdict;
 pub mod wire;

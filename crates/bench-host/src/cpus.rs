@@ -48,6 +48,14 @@ impl CpuSet {
         &self.0
     }
 
+    /// The CPUs of each of `threads` threads: one each where there are as many CPUs as threads, else all of them for every thread.
+    pub fn per_thread(&self, threads: usize) -> Vec<Self> {
+        if self.0.len() == threads {
+            return self.0.iter().map(|&id| Self(vec![id])).collect();
+        }
+        vec![self.clone(); threads]
+    }
+
     /// Whether `id` is one of them.
     pub fn contains(&self, id: u32) -> bool {
         self.0.binary_search(&id).is_ok()

@@ -8,6 +8,7 @@ use anyhow::{Context as _, anyhow};
 use bench_core::failure::FailureKind;
 use bench_core::record::Record;
 use bench_core::server::ServerStats;
+use bench_core::talk;
 use bench_core::verdict::Verdict;
 use bench_host::{CpuSet, HostInfo, TcpSnapshot};
 use time::OffsetDateTime;
@@ -15,7 +16,7 @@ use time::OffsetDateTime;
 use crate::flags::{MeasureFlags, Output, ShowProgress};
 use crate::hold;
 use crate::outcome::{self, Around, Setting};
-use crate::output::{self, RecordFile};
+use crate::output::RecordFile;
 use crate::registry::Registry;
 use crate::server_stats::{StatsClient, check_match};
 use crate::session::{RunPlan, Session};
@@ -52,10 +53,10 @@ pub(crate) fn run(registry: &Registry, flags: &MeasureFlags) -> anyhow::Result<u
     let json = serde_json::to_string(&record).context("cannot write the record as JSON")?;
     let saved = file.map_or(Ok(()), |file| file.keep(&json));
     match (flags.output, &saved) {
-        (Output::Json, _) => output::print(&json)?,
+        (Output::Json, _) => talk::print_line(&json)?,
         // Nothing is lost: what the file did not take goes to stdout.
-        (Output::Text, Err(_)) => output::print(&json)?,
-        (Output::Text, Ok(())) => output::print(&crate::text::summary(&record))?,
+        (Output::Text, Err(_)) => talk::print_line(&json)?,
+        (Output::Text, Ok(())) => talk::print_line(&crate::text::summary(&record))?,
     }
     saved?;
     Ok(exit_code(&record))
@@ -188,25 +189,19 @@ fn worker_specs(flags: &MeasureFlags, target: &Target, cpus: &CpuSet, workload: 
         drain: flags.drain,
     };
     (0..threads)
-        .map(|thread| WorkerSpec {
+        .zip(cpus.per_thread(threads as usize))
+        .map(|(thread, cpus)| WorkerSpec {
             target: target.clone(),
             connections: (thread..connections)
                 .step_by(threads as usize)
                 .map(|connection| (connection..callers).step_by(connections as usize).collect())
                 .collect(),
-            cpus: one_each(cpus, thread, threads),
+            cpus,
             limits,
             workload,
             progress: Arc::default(),
         })
         .collect()
-}
-
-/// One CPU for each thread where there are as many, else all of them for every thread.
-fn one_each(cpus: &CpuSet, thread: u64, threads: u64) -> CpuSet {
-    let ids = cpus.ids();
-    let own = ids.get(thread as usize).filter(|_| ids.len() as u64 == threads);
-    own.and_then(|&id| CpuSet::from_ids([id])).unwrap_or_else(|| cpus.clone())
 }
 
 /// Limits of the one verified call.

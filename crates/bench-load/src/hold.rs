@@ -4,10 +4,10 @@ use std::io::BufRead as _;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use bench_core::talk;
 use serde::Deserialize;
 
 use crate::control::{self, Client};
-use crate::output;
 use crate::session::RunPlan;
 use crate::signals::EXIT_INTERRUPTED;
 
@@ -65,7 +65,7 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
                 serde_json::json!({ "error": error }).to_string()
             }
         };
-        output::print(&answer)?;
+        talk::print_line(&answer)?;
     }
     client.session.close();
     Ok(exit)

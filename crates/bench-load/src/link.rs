@@ -109,10 +109,7 @@ impl<C: Connect> Link<C> {
         let mut reopened = Reopened::Elsewhere;
         if current.generation == shared.generation {
             if current.given_up {
-                return Err(CallError::fatal(
-                    FailureKind::Refused,
-                    "the shared connection was given up",
-                ));
+                return Err(CallError::fatal(FailureKind::Refused, "the shared connection was given up"));
             }
             match open(&self.target, &self.attempts, &mut self.random).await {
                 Ok(connection) => current.connection = connection,

@@ -5,6 +5,7 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use bench_core::talk;
 use tempfile::NamedTempFile;
 
 use crate::flags::Output;
@@ -12,15 +13,6 @@ use crate::registry::Registry;
 
 /// Room that is taken on the disk before the load starts; a record is a few kilobytes to some dozen.
 const RESERVED: usize = 128 * 1024;
-
-/// Writes a line to stdout. A reader that has gone away is no error: whoever wanted the line has seen enough.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
-}
 
 /// The answer to `--list`.
 pub(crate) fn list(registry: &Registry, format: Output) -> anyhow::Result<()> {
@@ -34,7 +26,7 @@ pub(crate) fn list(registry: &Registry, format: Output) -> anyhow::Result<()> {
                     format!("{:<24} {:<10}{pool}{flagship}", entry.wire, entry.workload)
                 })
                 .collect();
-            print(&lines.join("\n"))
+            Ok(talk::print_line(&lines.join("\n"))?)
         }
         Output::Json => {
             let entries: Vec<_> = entries
@@ -53,7 +45,7 @@ pub(crate) fn list(registry: &Registry, format: Output) -> anyhow::Result<()> {
                 "library_version": registry.library_version(),
                 "entries": entries,
             });
-            print(&list.to_string())
+            Ok(talk::print_line(&list.to_string())?)
         }
     }
 }

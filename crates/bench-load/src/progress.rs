@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use bench_core::units::grouped;
+
 /// Counts of one client thread: written by that thread alone, each on its own cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -74,7 +76,7 @@ impl ProgressLine {
             |count: fn(&Progress) -> &AtomicU64| -> u64 { self.threads.iter().map(|thread| count(thread).load(Ordering::Relaxed)).sum() };
         let (ended, failed) = (sum(|thread| &thread.ended), sum(|thread| &thread.failed));
         let rate = (ended - self.last_ended) as f64 / passed.as_secs_f64();
-        let line = format!("{phase}  {} calls/s  {failed} failed", crate::text::grouped(rate));
+        let line = format!("{phase}  {} calls/s  {failed} failed", grouped(rate));
         // Nobody is harmed when the terminal is gone.
         let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
         (self.last, self.last_ended, self.visible) = (Instant::now(), ended, true);

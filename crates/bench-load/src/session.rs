@@ -131,6 +131,8 @@ impl Session {
             wanted: self.workers.len(),
             ended: Vec::new(),
         };
+        // Without a warm-up the window is open before the first call: every call belongs to it.
+        let opened = plan.warmup.is_zero().then(|| Opened::now(&window, plan)).transpose()?;
         let began = now_ns();
         for index in 0..self.workers.len() {
             self.workers[index].progress.reset();
@@ -140,22 +142,21 @@ impl Session {
             };
             self.tell(index, Command::Run(order))?;
         }
-        self.wait_until(began + nanos(plan.warmup), "warming up", &mut runs)?;
-        let patience = now_ns() + nanos(LATE_WARMUP);
-        if !plan.warmup.is_zero() {
+        if opened.is_none() {
+            self.wait_until(began + nanos(plan.warmup), "warming up", &mut runs)?;
+            let patience = now_ns() + nanos(LATE_WARMUP);
             while self.warm_callers() < plan.callers && now_ns() < patience && !self.signals.asked_to_stop() {
                 self.wait_until(now_ns() + nanos(Duration::from_millis(10)), "warming up", &mut runs)?;
             }
         }
 
-        let usage_before = ProcessUsage::now()?;
-        let machine_before = MachineCpu::now()?;
-        let start = now_ns();
-        let planned_end = plan.duration.map_or(NEVER, |duration| start.saturating_add(nanos(duration)));
-        window.open(start, planned_end);
-        let interrupted = self.wait_until(planned_end, "measuring", &mut runs)?;
+        let opened = match opened {
+            Some(opened) => opened,
+            None => Opened::now(&window, plan)?,
+        };
+        let interrupted = self.wait_until(opened.planned_end, "measuring", &mut runs)?;
         window.end_by(now_ns());
-        let usage = ProcessUsage::now()?.since(&usage_before);
+        let usage = ProcessUsage::now()?.since(&opened.usage);
         let machine_after = MachineCpu::now()?;
 
         let limit = now_ns() + nanos(self.drain) + nanos(REPORT_LIMIT);
@@ -183,11 +184,11 @@ impl Session {
         Ok(RunOutcome {
             tally,
             callers,
-            warmup: Duration::from_nanos(start - began),
-            elapsed: Duration::from_nanos(end.saturating_sub(start)),
+            warmup: Duration::from_nanos(opened.start.saturating_sub(began)),
+            elapsed: Duration::from_nanos(end.saturating_sub(opened.start)),
             interrupted,
             usage,
-            machine: (machine_before, machine_after),
+            machine: (opened.machine, machine_after),
         })
     }
 
@@ -257,6 +258,30 @@ impl Session {
             .commands
             .send(command)
             .map_err(|_| anyhow!("a client thread has ended"))
+    }
+}
+
+/// A window that was opened, and the readings at that moment.
+struct Opened {
+    usage: ProcessUsage,
+    machine: MachineCpu,
+    start: u64,
+    planned_end: u64,
+}
+
+impl Opened {
+    fn now(window: &Window, plan: &RunPlan) -> anyhow::Result<Self> {
+        let usage = ProcessUsage::now()?;
+        let machine = MachineCpu::now()?;
+        let start = now_ns();
+        let planned_end = plan.duration.map_or(NEVER, |duration| start.saturating_add(nanos(duration)));
+        window.open(start, planned_end);
+        Ok(Self {
+            usage,
+            machine,
+            start,
+            planned_end,
+        })
     }
 }
 

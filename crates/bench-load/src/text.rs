@@ -3,10 +3,8 @@
 use std::fmt::Write as _;
 
 use bench_core::record::{ProcessUse, Record};
+use bench_core::units::{NOTHING, grouped, memory, percent, time};
 use bench_core::verdict::Verdict;
-
-/// Marks a figure that there is none of.
-const NONE: &str = "n/a";
 
 /// The whole summary.
 pub(crate) fn summary(record: &Record) -> String {
@@ -42,12 +40,10 @@ fn header(text: &mut String, record: &Record) {
 fn throughput(text: &mut String, record: &Record) {
     let rate = record
         .throughput_per_s
-        .map_or(NONE.to_owned(), |rate| format!("{} calls/s", grouped(rate)));
+        .map_or(NOTHING.to_owned(), |rate| format!("{} calls/s", grouped(rate)));
     row(text, "throughput", &rate);
     if let Some(theory) = record.theoretical_throughput_per_s {
-        let share = record
-            .theoretical_share
-            .map_or(NONE.to_owned(), |share| format!("{:.1} %", share * 100.0));
+        let share = record.theoretical_share.map_or(NOTHING.to_owned(), percent);
         row(
             text,
             "in theory",
@@ -61,23 +57,28 @@ fn throughput(text: &mut String, record: &Record) {
 
 fn times(text: &mut String, record: &Record) {
     let Some(times) = &record.service_time_ns else {
-        return row(text, "service time", NONE);
+        return row(text, "service time", NOTHING);
     };
     row(
         text,
         "service time",
         &format!(
             "mean {}   median {}   min {}   max {}",
-            duration(times.mean),
-            ns(times.p50),
-            ns(times.min),
-            ns(times.max)
+            time(times.mean),
+            time(times.p50 as f64),
+            time(times.min as f64),
+            time(times.max as f64)
         ),
     );
     row(
         text,
         "",
-        &format!("p90 {}   p99 {}   p99.9 {}", ns(times.p90), ns(times.p99), ns(times.p99_9)),
+        &format!(
+            "p90 {}   p99 {}   p99.9 {}",
+            time(times.p90 as f64),
+            time(times.p99 as f64),
+            time(times.p99_9 as f64)
+        ),
     );
     if times.overflow > 0 {
         row(text, "", &format!("{} calls took longer than 60 s", times.overflow));
@@ -85,7 +86,7 @@ fn times(text: &mut String, record: &Record) {
 }
 
 fn cost(text: &mut String, record: &Record) {
-    let micros = |us: Option<f64>| us.map_or(NONE.to_owned(), |us| format!("{us:.2} µs"));
+    let micros = |us: Option<f64>| us.map_or(NOTHING.to_owned(), |us| format!("{us:.2} µs"));
     let cpu = |side: &Option<ProcessUse>| micros(side.as_ref().and_then(|side| side.cpu_us_per_call));
     row(
         text,
@@ -97,17 +98,13 @@ fn cost(text: &mut String, record: &Record) {
             cpu(&record.server)
         ),
     );
-    let memory = |side: &Option<ProcessUse>| {
-        side.as_ref().map_or(NONE.to_owned(), |side| {
-            format!("{:.1} MiB", side.peak_rss_bytes as f64 / (1024.0 * 1024.0))
-        })
-    };
+    let memory = |side: &Option<ProcessUse>| side.as_ref().map_or(NOTHING.to_owned(), |side| memory(side.peak_rss_bytes));
     row(
         text,
         "peak memory",
         &format!("client {}, server {}", memory(&record.client), memory(&record.server)),
     );
-    let figure = |value: Option<f64>| value.map_or(NONE.to_owned(), |value| format!("{value:.1}"));
+    let figure = |value: Option<f64>| value.map_or(NOTHING.to_owned(), |value| format!("{value:.1}"));
     row(
         text,
         "on the wire",
@@ -115,10 +112,12 @@ fn cost(text: &mut String, record: &Record) {
             "{} bytes out, {} in per call; {} and {} segments",
             figure(record.wire_bytes_sent_per_call),
             figure(record.wire_bytes_received_per_call),
-            record.segments_sent_per_call.map_or(NONE.to_owned(), |value| format!("{value:.2}")),
+            record
+                .segments_sent_per_call
+                .map_or(NOTHING.to_owned(), |value| format!("{value:.2}")),
             record
                 .segments_received_per_call
-                .map_or(NONE.to_owned(), |value| format!("{value:.2}")),
+                .map_or(NOTHING.to_owned(), |value| format!("{value:.2}")),
         ),
     );
 }
@@ -127,7 +126,7 @@ fn delay(text: &mut String, record: &Record) {
     let Some(requested) = record.delay_requested_ms else {
         return row(text, "delay", "unknown: the server did not report");
     };
-    let micros = |us: Option<f64>| us.map_or(NONE.to_owned(), |us| format!("{us:.1} µs"));
+    let micros = |us: Option<f64>| us.map_or(NOTHING.to_owned(), |us| format!("{us:.1} µs"));
     let measured = match record.delay_measured_ms_mean {
         Some(measured) => format!(
             ", measured {measured:.3} ms = requested + timer lateness {} + resume lag {}",
@@ -187,7 +186,7 @@ fn calls(text: &mut String, record: &Record) {
 
 fn verdict(text: &mut String, record: &Record) {
     let bound = serde_json::to_value(record.bound_by).ok();
-    let bound = bound.as_ref().and_then(serde_json::Value::as_str).unwrap_or(NONE);
+    let bound = bound.as_ref().and_then(serde_json::Value::as_str).unwrap_or(NOTHING);
     let reasons = match record.verdict {
         Verdict::Valid => String::new(),
         _ => format!(": {}", record.verdict_reasons.join("; ")),
@@ -204,47 +203,4 @@ fn line(text: &mut String, content: &str) {
 
 fn row(text: &mut String, name: &str, value: &str) {
     line(text, &format!("{name:<17} {value}"));
-}
-
-/// A number without decimals, its digits in groups of three.
-pub(crate) fn grouped(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) && digit.is_ascii_digit() && !out.ends_with('-') {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-fn ns(time_ns: u64) -> String {
-    duration(time_ns as f64)
-}
-
-/// Nanoseconds in the unit that leaves one to three digits before the point.
-fn duration(time_ns: f64) -> String {
-    match time_ns {
-        t if t < 1e3 => format!("{t:.0} ns"),
-        t if t < 1e6 => format!("{:.1} µs", t / 1e3),
-        t if t < 1e9 => format!("{:.2} ms", t / 1e6),
-        t => format!("{:.2} s", t / 1e9),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_and_times_have_a_fitting_unit() {
-        assert_eq!(grouped(0.0), "0");
-        assert_eq!(grouped(999.4), "999");
-        assert_eq!(grouped(1_234_567.0), "1,234,567");
-        assert_eq!(duration(999.0), "999 ns");
-        assert_eq!(duration(1_500.0), "1.5 µs");
-        assert_eq!(duration(10_020_000.0), "10.02 ms");
-        assert_eq!(duration(2e9), "2.00 s");
-    }
 }

@@ -18,14 +18,3 @@ pub(crate) fn choose(asked: Option<&CpuSet>, listens_on: IpAddr) -> anyhow::Resu
     let (server, _client) = bench_host::halves(&allowed);
     Ok(server)
 }
-
-/// CPUs of each of `threads` threads: one each where there are as many as threads, else all of them for every thread.
-pub(crate) fn per_thread(cpus: &CpuSet, threads: usize) -> Vec<CpuSet> {
-    let ids = cpus.ids();
-    (0..threads)
-        .map(|i| {
-            let own = ids.get(i).filter(|_| ids.len() == threads);
-            own.and_then(|&id| CpuSet::from_ids([id])).unwrap_or_else(|| cpus.clone())
-        })
-        .collect()
-}

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use bench_core::build_info::locked_version;
 use bench_core::lane::Lane;
+use bench_core::talk;
 use bench_core::wire::Wire;
 
 use crate::flags::{self, Command, Output};
@@ -56,8 +57,8 @@ impl Registry {
             Err(exit) => return exit,
         };
         let result = match command {
-            Command::List(Output::Text) => text::print(&text::list(&self)),
-            Command::List(Output::Json) => text::print(&text::list_json(&self)),
+            Command::List(Output::Text) => talk::print_line(&text::list(&self)).map_err(Into::into),
+            Command::List(Output::Json) => talk::print_line(&text::list_json(&self)).map_err(Into::into),
             Command::Serve(flags) => run::serve(&self, &flags),
         };
         match result {

@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use bench_core::build_info::BuildInfo;
 use bench_core::handler::{FailureLog, HandlerSettings};
 use bench_core::server::{ServerInfo, ServerLine};
+use bench_core::talk;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
@@ -82,10 +83,11 @@ pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<(
     })?;
     let counted = counters.read()?;
     runtimes.first_error()?;
-    match flags.output {
-        Output::Text => text::print(&text::stopped(&counted)),
-        Output::Json => text::print(&serde_json::to_string(&ServerLine::Stopped(Box::new(counted)))?),
-    }
+    let last_line = match flags.output {
+        Output::Text => text::stopped(&counted),
+        Output::Json => serde_json::to_string(&ServerLine::Stopped(Box::new(counted)))?,
+    };
+    Ok(talk::print_line(&last_line)?)
 }
 
 fn bind_stats(flags: &ServeFlags, rpc: SocketAddr) -> anyhow::Result<Option<TcpListener>> {
@@ -162,10 +164,11 @@ fn instance_id() -> String {
 }
 
 fn say_ready(output: Output, info: &ServerInfo) -> anyhow::Result<()> {
-    match output {
-        Output::Text => text::print(&text::ready(info)),
-        Output::Json => text::print(&serde_json::to_string(&ServerLine::Ready(Box::new(info.clone())))?),
-    }
+    let first_line = match output {
+        Output::Text => text::ready(info),
+        Output::Json => serde_json::to_string(&ServerLine::Ready(Box::new(info.clone())))?,
+    };
+    Ok(talk::print_line(&first_line)?)
 }
 
 async fn wait_for_end(runtimes: &Runtimes) {

@@ -12,7 +12,6 @@ use bench_host::CpuSet;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 
-use crate::cpus;
 use crate::flags::RuntimeKind;
 use crate::registry::Entry;
 use crate::server::{Incoming, Serve};
@@ -44,7 +43,7 @@ pub(crate) fn start(entry: Entry, spec: &RuntimeSpec, shutdown: &watch::Receiver
         threads: Vec::new(),
     };
     let (workers, cpu_sets) = match spec.kind {
-        RuntimeKind::CurrentThread => (1, cpus::per_thread(&spec.cpus, spec.threads)),
+        RuntimeKind::CurrentThread => (1, spec.cpus.per_thread(spec.threads)),
         RuntimeKind::Multi => (spec.threads, vec![spec.cpus.clone()]),
     };
     for (index, cpu_set) in cpu_sets.into_iter().enumerate() {

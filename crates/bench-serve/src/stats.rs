@@ -1,4 +1,4 @@
-//! The stats endpoint: `GET /stats` answers one JSON object. On a thread of its own, so that asking costs the runtime threads nothing.
+//! The stats endpoint: `GET /stats` answers one JSON object. On threads of its own, so that asking costs the runtime threads nothing.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,8 +11,10 @@ use bench_core::handler::{FailureLog, Handler, delay_counters};
 use bench_core::server::{ServerCounters, ServerInfo, ServerStats};
 use bench_host::ProcessUsage;
 
-/// A peer gets this long to send its request and as long to take the answer; the next one waits meanwhile.
+/// A peer gets this long to send its request and as long to take the answer.
 const PEER_TIME: Duration = Duration::from_secs(1);
+/// Peers that are answered at once, so that slow ones do not keep a client from its reading; more than these wait.
+const PEERS: usize = 64;
 /// Longest request head that is read.
 const HEAD_LIMIT: usize = 8 * 1024;
 
@@ -49,17 +51,28 @@ pub(crate) fn start(listener: TcpListener, info: ServerInfo, counters: Counters)
     std::thread::Builder::new()
         .name("stats".to_owned())
         .spawn(move || {
+            let shared = Arc::new((info, counters));
             for peer in listener.incoming() {
-                // A peer that goes away in the middle is no concern of the server's.
-                if let Ok(peer) = peer {
-                    let _ = answer(peer, &info, &counters);
-                } else {
-                    std::thread::sleep(Duration::from_millis(10));
+                match peer {
+                    Ok(peer) => answer_apart(peer, &shared),
+                    Err(_) => std::thread::sleep(Duration::from_millis(10)),
                 }
             }
         })
         .context("cannot start the thread of the stats endpoint")?;
     Ok(())
+}
+
+/// Answers on a thread for this peer, or right here when there are too many of those.
+fn answer_apart(peer: TcpStream, shared: &Arc<(ServerInfo, Counters)>) {
+    let its = shared.clone();
+    // A peer that goes away in the middle is no concern of the server's, nor one that finds no room.
+    let answer = move || drop(answer(peer, &its.0, &its.1));
+    if Arc::strong_count(shared) > PEERS + 1 {
+        answer();
+    } else {
+        drop(std::thread::Builder::new().name("stats-peer".to_owned()).spawn(answer));
+    }
 }
 
 fn answer(mut peer: TcpStream, info: &ServerInfo, counters: &Counters) -> io::Result<()> {

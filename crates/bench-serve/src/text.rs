@@ -1,20 +1,9 @@
 //! What a server prints.
 
-use std::io::{self, Write as _};
-
-use anyhow::Context as _;
 use bench_core::server::{ServerCounters, ServerInfo};
+use bench_core::units::{grouped, memory};
 
 use crate::registry::Registry;
-
-/// Writes a line to stdout. A reader that has gone away is no error: whoever wanted the line has seen enough.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
-}
 
 pub(crate) fn list(registry: &Registry) -> String {
     let wires: Vec<String> = registry.wires().map(|wire| wire.to_string()).collect();
@@ -61,12 +50,12 @@ pub(crate) fn ready(info: &ServerInfo) -> String {
 
 pub(crate) fn stopped(counters: &ServerCounters) -> String {
     let mut text = format!(
-        "served {} calls on {} connections; CPU {:.2} s user, {:.2} s system; peak memory {:.1} MiB",
-        counters.calls,
+        "served {} calls on {} connections; CPU {:.2} s user, {:.2} s system; peak memory {}",
+        grouped(counters.calls as f64),
         counters.connections_accepted,
         counters.cpu_user_s,
         counters.cpu_sys_s,
-        counters.peak_rss_bytes as f64 / (1024.0 * 1024.0),
+        memory(counters.peak_rss_bytes),
     );
     if let Some(delay) = &counters.delay
         && delay.count > 0

@@ -15,7 +15,6 @@ pub mod offer;
 pub mod records;
 pub mod report;
 pub mod sweep;
-pub mod talk;
 pub mod usage;
 
 pub use build::build;

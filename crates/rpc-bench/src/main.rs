@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use bench_core::talk;
 use clap::Parser;
 use rpc_bench::command::{Cli, run};
-use rpc_bench::{talk, usage};
+use rpc_bench::usage;
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {

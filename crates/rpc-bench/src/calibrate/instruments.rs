@@ -117,5 +117,5 @@ fn per_round(mut round: impl FnMut()) -> f64 {
 }
 
 fn median(figures: Vec<f64>) -> f64 {
-    crate::report::units::median(&figures).unwrap_or_default()
+    bench_core::units::median(&figures).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ pub use floors::Floors;
 pub use instruments::Instruments;
 
 use crate::report::table::{Align, Table};
-use crate::report::units::{grouped, three_digits, time};
+use bench_core::units::{grouped, three_digits, time};
 
 /// All of it.
 #[derive(Debug, Serialize)]

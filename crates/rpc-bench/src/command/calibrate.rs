@@ -4,7 +4,8 @@ use anyhow::Result;
 
 use super::TextOrJson;
 use crate::calibrate::calibrate;
-use crate::{talk, usage};
+use crate::usage;
+use bench_core::talk;
 
 /// Flags of `calibrate`.
 #[derive(Debug, clap::Args)]

@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::TextOrJson;
 use crate::floor::{FloorRun, FloorSpec, best};
 use crate::report::table::{Align, Table};
-use crate::report::units::{grouped, three_digits, time};
-use crate::{talk, usage};
+use crate::usage;
+use bench_core::talk;
+use bench_core::units::{grouped, three_digits, time};
 
 /// Flags of `floor`.
 #[derive(Debug, clap::Args)]

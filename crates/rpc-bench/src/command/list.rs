@@ -10,7 +10,8 @@ use crate::build::build_in;
 use crate::discovery::{Stack, Workspace};
 use crate::offer::{Entry, ask_client, ask_server};
 use crate::report::table::{Align, Table};
-use crate::{talk, usage};
+use crate::usage;
+use bench_core::talk;
 
 /// Flags of `list`.
 #[derive(Debug, clap::Args)]

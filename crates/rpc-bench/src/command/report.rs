@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use crate::report::render::Form;
 use crate::report::report;
-use crate::{talk, usage};
+use crate::usage;
+use bench_core::talk;
 
 /// Flags of `report`.
 #[derive(Debug, clap::Args)]

@@ -14,7 +14,6 @@ use crate::interrupt::Interrupt;
 use crate::offer::{ClientOffer, ask_client};
 use crate::report::render::Form;
 use crate::report::report;
-use crate::report::units::duration_in_words;
 use crate::sweep::driver::{Outcome, Sweep};
 use crate::sweep::expand::expand;
 use crate::sweep::failed::Surroundings;
@@ -25,7 +24,9 @@ use crate::sweep::only::Only;
 use crate::sweep::progress::estimate;
 use crate::sweep::readme;
 use crate::sweep::run_cell::Programs;
-use crate::{talk, usage};
+use crate::usage;
+use bench_core::talk;
+use bench_core::units::duration_in_words;
 
 /// Flags of `sweep`.
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,6 @@
 pub mod render;
 pub mod rows;
 pub mod table;
-pub mod units;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,8 +14,8 @@ use crate::records::{self, SweepRecord};
 use crate::sweep::file::SweepFile;
 use crate::sweep::floor_cell::FloorRecord;
 use crate::sweep::folder;
+use bench_core::units::{grouped, spread};
 use render::Form;
-use units::{grouped, spread};
 
 /// The report of one folder or one file of records. Rounds are merged inside it, never with those of another one.
 ///
@@ -103,7 +102,7 @@ fn machine(record: &Record) -> String {
         .governor
         .as_deref()
         .map_or(String::new(), |governor| format!(", governor {governor}"));
-    let memory = units::memory(info.memory_bytes);
+    let memory = bench_core::units::memory(info.memory_bytes);
     format!(
         "{} ({}, {} CPUs, {memory}, Linux {}{governor})",
         record.host.label, info.cpu_model, info.cpus, info.kernel
@@ -126,7 +125,7 @@ fn build(record: &Record) -> String {
 fn lengths(records: &[SweepRecord]) -> String {
     let mut lengths: Vec<String> = Vec::new();
     for cell in records.iter().filter_map(|record| record.cell.as_ref()) {
-        let seconds = |ms| units::three_digits(ms as f64 / 1000.0);
+        let seconds = |ms| bench_core::units::three_digits(ms as f64 / 1000.0);
         let calls = cell
             .calls
             .map_or(String::new(), |calls| format!(" or {} calls", grouped(calls as f64)));

@@ -7,8 +7,8 @@ use bench_core::verdict::Verdict;
 
 use super::rows::{Row, RowKey};
 use super::table::{Align, Table};
-use super::units::{NOTHING, grouped, memory, percent, spread, three_digits, time};
 use crate::sweep::connections::Connections;
+use bench_core::units::{NOTHING, grouped, memory, percent, spread, three_digits, time};
 
 /// Form of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

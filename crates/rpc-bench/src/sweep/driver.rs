@@ -19,7 +19,7 @@ use super::progress::{Progress, estimate, per_second};
 use super::run_cell::{self, CellEnd, Programs};
 use crate::interrupt::Interrupt;
 use crate::records::{Appender, SweepRecord, read_and_mend};
-use crate::talk;
+use bench_core::talk;
 
 /// Everything a sweep needs, found out before any load.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::expand::PlannedCell;
 use super::plan::{Step, Work};
-use crate::report::units::{duration_in_words, grouped};
-use crate::talk;
+use bench_core::talk;
+use bench_core::units::{duration_in_words, grouped};
 
 /// Start, ready line, connecting, draining and stopping of a cell, roughly.
 const CELL_OVERHEAD_MS: u64 = 900;

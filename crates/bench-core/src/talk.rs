@@ -3,8 +3,6 @@
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 
-use anyhow::Context;
-
 /// One line for a person, on stderr. A closed stderr is no reason to stop.
 pub fn say(text: Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
@@ -17,14 +15,24 @@ pub fn say_partly(text: Arguments<'_>) {
     let _ = stderr.flush();
 }
 
-/// Data on stdout.
+/// A line of data on stdout.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_line(text: &str) -> io::Result<()> {
+    print(&format!("{text}\n"))
+}
+
+/// Data on stdout, as it is: the line's end is the caller's.
 ///
 /// # Errors
 /// When it cannot be written; a reader that closed early (`| head -1`) is no error.
-pub fn print(text: &str) -> anyhow::Result<()> {
+pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("stdout cannot be written"),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(io::Error::new(error.kind(), format!("stdout cannot be written: {error}")))
+        }
         _ => Ok(()),
     }
 }
