@@ -48,7 +48,7 @@ fn describe_build(workspace: &Path) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// (name, version) of every package in the lock file; the newest where one name has several.
+/// (name, version) of every package in the lock file; a name may be there with several versions.
 fn locked_versions(lock: &str) -> Result<Vec<(String, String)>, toml::de::Error> {
     let lock: toml::Table = toml::from_str(lock)?;
     let packages = lock.get("package").and_then(toml::Value::as_array);

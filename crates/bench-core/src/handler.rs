@@ -8,12 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::delay::{DelayLine, Waited};
+use crate::failure_log::FailureLog;
 use crate::histogram::Times;
 use crate::message::EchoMessage;
 use crate::server::DelayCounters;
-
-/// How many texts of connection failures a server keeps.
-const FAILURE_TEXTS: usize = 10;
 
 /// What a handler does with a call besides answering it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,43 +144,6 @@ pub fn delay_counters(handlers: &[Handler]) -> Option<DelayCounters> {
     })
 }
 
-/// Counts failures and keeps the first texts. Clones share one log.
-#[derive(Clone, Default)]
-pub struct FailureLog {
-    entries: Arc<Mutex<FailureEntries>>,
-}
-
-#[derive(Default)]
-struct FailureEntries {
-    count: u64,
-    texts: Vec<String>,
-}
-
-impl FailureLog {
-    /// Counts one failure; the first ten are printed on stderr as well, and no more: a flood of garbage must not become a flood of lines.
-    pub fn add(&self, text: &str) {
-        let mut entries = self.lock();
-        entries.count += 1;
-        if entries.texts.len() < FAILURE_TEXTS {
-            entries.texts.push(text.to_owned());
-            eprintln!("{text}");
-            if entries.texts.len() == FAILURE_TEXTS {
-                eprintln!("(further failures are counted, not printed)");
-            }
-        }
-    }
-
-    /// Number of failures and the first texts.
-    pub fn read(&self) -> (u64, Vec<String>) {
-        let entries = self.lock();
-        (entries.count, entries.texts.clone())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, FailureEntries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,13 +197,5 @@ mod tests {
             assert!(tokio::time::timeout(Duration::from_millis(5), call).await.is_err());
             assert_eq!(handler.calls(), 0);
         });
-    }
-
-    #[test]
-    fn the_log_counts_all_and_keeps_ten() {
-        let log = FailureLog::default();
-        (0..25).for_each(|i| log.add(&format!("failure {i}")));
-        let (count, texts) = log.read();
-        assert_eq!((count, texts.len()), (25, 10));
     }
 }

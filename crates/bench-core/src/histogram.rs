@@ -170,6 +170,10 @@ impl TimesSummary {
                 self.count
             )));
         }
+        let in_order = self.min <= self.max && (self.min as f64..=self.max as f64).contains(&self.mean);
+        if self.count > 0 && !(in_order && self.overflow <= self.count) {
+            return Err(HistogramError("min, mean, max and overflow do not fit each other".to_owned()));
+        }
         times.min = self.min;
         times.max = self.max;
         times.sum = (self.mean * self.count as f64).round() as u128;
@@ -250,6 +254,9 @@ mod tests {
         let mut summary = times_of(&[1, 2, 3]).summary().unwrap();
         summary.count = 4;
         assert!(summary.times().unwrap_err().to_string().contains("holds 3 times"));
+        summary.count = 3;
+        (summary.min, summary.max) = (summary.max, summary.min);
+        assert!(summary.times().unwrap_err().to_string().contains("do not fit"));
         summary.histogram_v2 = "no base64!".to_owned();
         assert!(summary.times().is_err());
     }

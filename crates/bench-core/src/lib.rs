@@ -9,6 +9,8 @@ pub mod codec;
 pub mod delay;
 pub mod duration;
 pub mod failure;
+pub mod failure_log;
+pub mod first_texts;
 pub mod handler;
 pub mod histogram;
 pub mod lane;

@@ -80,6 +80,10 @@ pub struct Record {
     pub calls: Calls,
     /// Calls made over the whole life of the client's connections: verification, warm-up, window and drain.
     pub connection_calls: u64,
+    /// How many of them had the right reply.
+    pub connection_calls_ok: u64,
+    /// Wrong replies before and after the window; any makes the row invalid.
+    pub wrong_replies_outside: u64,
     /// Calls that the server counted over the same time; null if unknown.
     pub server_calls: Option<u64>,
     /// How evenly the callers were served; null when there was no call.

@@ -52,7 +52,7 @@ pub struct ServerCounters {
     pub calls: u64,
     /// Connections accepted.
     pub connections_accepted: u64,
-    /// Connections that ended in an error: refused frames, garbage, peers too slow.
+    /// Connections that ended in an error, as far as the library says: refused frames, garbage, peers too slow.
     pub connection_failures: u64,
     /// The first ten of their texts.
     pub failures: Vec<String>,

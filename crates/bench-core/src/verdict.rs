@@ -1,9 +1,11 @@
 //! Whether a row can be believed. An INVALID row has no throughput and is not ranked.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{BoundBy, Mode, Record};
+use crate::record::{BoundBy, Mode, ProcessUse, Record};
 
 /// Share of failed calls above which a row is invalid rather than suspect.
 const FAILED_SHARE_INVALID: f64 = 0.001;
@@ -67,7 +69,8 @@ impl Record {
         require(calls.adds_up(), "the calls do not add up".to_owned());
         require(calls.ok > 0, "no call succeeded".to_owned());
         let wrong = calls.failed.get(&crate::failure::FailureKind::WrongReply);
-        require(wrong.is_none(), format!("{} wrong replies", wrong.copied().unwrap_or(0)));
+        let wrong = wrong.copied().unwrap_or(0) + self.wrong_replies_outside;
+        require(wrong == 0, format!("{wrong} wrong replies"));
         require(
             failed as f64 <= FAILED_SHARE_INVALID * (calls.ok + failed) as f64,
             format!("{failed} of {} calls failed", calls.ok + failed),
@@ -81,10 +84,10 @@ impl Record {
                 ),
             );
             require(
-                server_calls >= calls.ok,
+                server_calls >= self.connection_calls_ok,
                 format!(
                     "the server counted {server_calls} calls, fewer than the {} correct replies",
-                    calls.ok
+                    self.connection_calls_ok
                 ),
             );
         }
@@ -162,16 +165,26 @@ impl Record {
         let (Some(client), Some(server)) = (&self.client, &self.server) else {
             return BoundBy::Unknown;
         };
-        let server_s = self.elapsed_s + self.warmup_s;
-        let busy = |side: &crate::record::ProcessUse, seconds: f64| {
-            let cpus = side.cpus.as_ref().map(|cpus| cpus.len())?;
-            (cpus > 0 && seconds > 0.0).then(|| (side.cpu_user_s + side.cpu_sys_s) / seconds / cpus as f64 >= NEARLY_ALL)
+        let (Some(client_cpus), Some(server_cpus)) = (&client.cpus, &server.cpus) else {
+            return BoundBy::Unknown;
         };
-        match (busy(client, self.elapsed_s), busy(server, server_s)) {
-            (Some(true), Some(true)) => BoundBy::SharedCpu,
-            (Some(true), Some(false)) => BoundBy::Client,
-            (Some(false), Some(true)) => BoundBy::Server,
-            _ => BoundBy::Unknown,
+        // CPUs in use on average. The server's figure is over warm-up and window.
+        let used = |side: &ProcessUse, seconds: f64| (side.cpu_user_s + side.cpu_sys_s) / seconds.max(1e-9);
+        let client_used = used(client, self.elapsed_s);
+        let server_used = used(server, self.elapsed_s + self.warmup_s);
+        let of_both: BTreeSet<_> = client_cpus.iter().chain(server_cpus).collect();
+        if of_both.len() < client_cpus.len() + server_cpus.len() {
+            let busy = client_used + server_used >= NEARLY_ALL * of_both.len() as f64;
+            return if busy { BoundBy::SharedCpu } else { BoundBy::Unknown };
+        }
+        let client_busy = client_used >= NEARLY_ALL * client_cpus.len() as f64;
+        let server_busy = server_used >= NEARLY_ALL * server_cpus.len() as f64;
+        match (client_busy, server_busy) {
+            // All CPUs that both may use are used: neither alone is what to improve.
+            (true, true) => BoundBy::SharedCpu,
+            (true, false) => BoundBy::Client,
+            (false, true) => BoundBy::Server,
+            (false, false) => BoundBy::Unknown,
         }
     }
 }

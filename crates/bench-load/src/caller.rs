@@ -17,6 +17,7 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use bench_core::failure::{CallError, FailureKind};
+use bench_core::first_texts::FirstTexts;
 use bench_core::histogram::Times;
 use bench_host::now_ns;
 
@@ -26,9 +27,6 @@ use crate::progress::Progress;
 use crate::watch::Watched;
 use crate::window::{Phase, Window};
 use crate::workload::Workload;
-
-/// Texts of failures that a thread keeps.
-const FAILURE_TEXTS: usize = 10;
 
 /// One caller: it makes one call at a time.
 pub(crate) struct Caller<C, W> {
@@ -50,6 +48,8 @@ pub(crate) struct CallerEnd {
     pub unsent: u64,
     /// End of its last measured call, if there was one.
     pub ended_ns: Option<u64>,
+    /// Its connection was given up, in this run or an earlier one.
+    pub lost: bool,
 }
 
 /// Counts of all callers of one thread.
@@ -65,8 +65,11 @@ pub(crate) struct Tally {
     /// All calls, whatever their phase and outcome.
     pub made: u64,
     pub reconnects: u64,
-    pub callers_lost: u64,
-    pub texts: Vec<String>,
+    /// Correct replies, in whatever phase.
+    pub right: u64,
+    /// Wrong replies before and after the window.
+    pub wrong_outside: u64,
+    pub texts: FirstTexts,
 }
 
 impl<C: Connect, W: Workload<C>> Caller<C, W> {
@@ -76,10 +79,16 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
             calls: 0,
             unsent: 0,
             ended_ns: None,
+            lost: false,
         };
         let mut warm = false;
         let mut now = now_ns();
         while self.alive && now < window.end() && quota.is_none_or(|quota| end.calls < quota) {
+            if self.link.lost {
+                self.reopen(tally).await;
+                now = now_ns();
+                continue;
+            }
             let request = self.workload.prepare();
             let made = now_ns();
             let outcome = self.watched.call(made, pin!(W::call(&mut self.link.connection, request))).await;
@@ -103,17 +112,16 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
             now = ended;
             match result {
                 Ok(()) => self.link.has_worked(),
-                Err(error) if error.connection_usable => {}
-                Err(_) => {
-                    self.reopen(tally).await;
-                    now = now_ns();
-                }
+                // A library may fail without waiting for anything: the others must have their turn.
+                Err(error) if error.connection_usable => tokio::task::yield_now().await,
+                Err(_) => self.link.lost = true,
             }
         }
         if !warm {
             // A caller that is lost must not keep the window from opening.
             progress.caller_is_warm();
         }
+        end.lost = !self.alive;
         end.unsent = quota.unwrap_or(end.calls).saturating_sub(end.calls);
         end
     }
@@ -122,12 +130,12 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
     pub async fn call_once(&mut self, workload: &mut W) -> CallResult<()> {
         let request = workload.prepare();
         let outcome = self.watched.call(now_ns(), pin!(W::call(&mut self.link.connection, request))).await;
-        judge(outcome, workload, self.link.is_shared())
+        judge(outcome, workload, self.link.carries_many())
     }
 
     #[inline]
     fn judge(&self, outcome: Result<CallResult<W::Reply>, crate::watch::CutOff>) -> CallResult<()> {
-        judge(outcome, &self.workload, self.link.is_shared())
+        judge(outcome, &self.workload, self.link.carries_many())
     }
 
     async fn reopen(&mut self, tally: &RefCell<Tally>) {
@@ -138,8 +146,7 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
             Ok(Ok(Reopened::Elsewhere)) => {}
             Ok(Err(error)) => {
                 self.alive = false;
-                tally.callers_lost += 1;
-                tally.note(&format!("gave up reconnecting: {error}"));
+                tally.texts.add(&format!("gave up reconnecting: {error}"));
             }
             // The window ended while it waited.
             Err(_) => {}
@@ -173,22 +180,27 @@ impl Tally {
     #[inline]
     fn count(&mut self, phase: Phase, time_ns: u64, result: &CallResult<()>) {
         self.made += 1;
+        self.right += u64::from(result.is_ok());
         match (phase, result) {
             (Phase::Measured, Ok(())) => self.service.record(time_ns),
             (Phase::Measured, Err(error)) => {
                 self.failed[error.kind as usize] += 1;
                 self.failed_time.record(time_ns);
-                self.note(&error.message);
+                self.texts.add(&error.message);
             }
-            (Phase::InFlight, _) => self.in_flight += 1,
-            (Phase::Warmup, Ok(())) => {}
-            (Phase::Warmup, Err(error)) => self.note(&format!("in the warm-up: {}", error.message)),
+            (Phase::InFlight, result) => {
+                self.in_flight += 1;
+                self.note_outside("after the window", result);
+            }
+            (Phase::Warmup, result) => self.note_outside("in the warm-up", result),
         }
     }
 
-    fn note(&mut self, text: &str) {
-        if self.texts.len() < FAILURE_TEXTS {
-            self.texts.push(text.to_owned());
+    /// What happens outside the window is no figure, but a wrong reply there is as wrong as one inside.
+    fn note_outside(&mut self, when: &str, result: &CallResult<()>) {
+        if let Err(error) = result {
+            self.wrong_outside += u64::from(error.kind == FailureKind::WrongReply);
+            self.texts.add(&format!("{when}: {}", error.message));
         }
     }
 
@@ -202,9 +214,10 @@ impl Tally {
         self.in_flight += other.in_flight;
         self.made += other.made;
         self.reconnects += other.reconnects;
-        self.callers_lost += other.callers_lost;
-        for text in &other.texts {
-            self.note(text);
+        self.right += other.right;
+        self.wrong_outside += other.wrong_outside;
+        for text in other.texts.texts() {
+            self.texts.add(text);
         }
     }
 }

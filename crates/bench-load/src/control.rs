@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
-use bench_core::failure::FailureKind;
+use anyhow::{Context as _, anyhow, bail};
+use bench_core::failure::{CallError, FailureKind};
 use bench_core::record::Record;
 use bench_core::server::ServerStats;
 use bench_core::talk;
@@ -80,7 +80,9 @@ pub(crate) struct Client<'a> {
     stats: StatsClient,
     first_reading: Option<ServerStats>,
     peers: Vec<SocketAddr>,
+    /// Calls made so far over these connections, and how many of them had the right reply.
     calls_made: u64,
+    calls_right: u64,
 }
 
 impl<'a> Client<'a> {
@@ -100,8 +102,14 @@ impl<'a> Client<'a> {
         let peers = target.addresses.clone();
         let specs = worker_specs(flags, &target, &cpus, workload);
         let show_progress = flags.progress == ShowProgress::Auto;
-        let session = Session::connect(entry, specs, flags.drain, signals, show_progress)
-            .with_context(|| format!("no connection to {} (is {}-server running there?)", flags.addr, registry.framework))?;
+        let session =
+            Session::connect(entry, specs, flags.drain, signals, show_progress).map_err(|error| match error.is::<CallError>() {
+                true => error.context(format!(
+                    "no connection to {} (is {}-server running there?)",
+                    flags.addr, registry.framework
+                )),
+                false => error,
+            })?;
         let mut client = Self {
             setting: Setting {
                 registry,
@@ -111,12 +119,14 @@ impl<'a> Client<'a> {
                 cpus,
                 host: HostInfo::read().context("cannot read what machine this is")?,
                 connect_s: session.connect.as_secs_f64(),
+                server_is_here: false,
             },
             session,
             stats,
             first_reading,
             peers,
             calls_made: 0,
+            calls_right: 0,
         };
         client.verify()?;
         Ok(client)
@@ -127,18 +137,20 @@ impl<'a> Client<'a> {
             flags, registry, entry, ..
         } = &self.setting;
         self.calls_made += 1;
-        self.session.verify()?.map_err(|error| {
+        if let Err(error) = self.session.verify()? {
             let hint = match error.kind {
                 FailureKind::WrongReply => "it changes the message: nothing is measured",
                 _ => "is it the same framework, wire and lane?",
             };
-            anyhow!(
+            bail!(
                 "the server on {} does not answer {}-client over {} as it should ({hint}): {error}",
                 flags.addr,
                 registry.framework,
                 entry.wire
-            )
-        })
+            );
+        }
+        self.calls_right += 1;
+        Ok(())
     }
 
     /// One run between two readings of the server, and its record.
@@ -152,17 +164,30 @@ impl<'a> Client<'a> {
         let after = before.as_ref().and_then(|_| self.stats.read());
         let around = Around {
             server: first.zip(before).zip(after).map(|((first, before), after)| (first, before, after)),
-            tcp: Some(tcp),
+            tcp,
             calls_before: self.calls_made,
+            right_before: self.calls_right,
             started_at,
         };
         self.calls_made += run.tally.made;
+        self.calls_right += run.tally.right;
         Ok(outcome::record(&self.setting, &around, &run))
     }
 
     /// Counters of this process's connections to the server.
-    fn tcp_snapshot(&self) -> anyhow::Result<TcpSnapshot> {
-        TcpSnapshot::take(|_, peer| self.peers.contains(&peer)).context("cannot read the counters of the connections")
+    fn tcp_snapshot(&mut self) -> anyhow::Result<TcpSnapshot> {
+        let mut same_machine = false;
+        let ours = |local: SocketAddr, peer: SocketAddr| {
+            let ours = self.peers.contains(&peer);
+            same_machine |= ours && local.ip() == peer.ip();
+            ours
+        };
+        let cell = std::cell::RefCell::new(ours);
+        let snapshot =
+            TcpSnapshot::take(|local, peer| (cell.borrow_mut())(local, peer)).context("cannot read the counters of the connections")?;
+        drop(cell);
+        self.setting.server_is_here = same_machine;
+        Ok(snapshot)
     }
 }
 

@@ -15,7 +15,7 @@
 //! read server's stats, write the record
 //! ```
 //!
-//! Nothing but two atomics (start and end of the window) is shared between threads while calls are made.
+//! While calls are made, threads share the window's start and end, which they read, and a page of progress each, which only they write.
 
 mod caller;
 mod connect;

@@ -24,6 +24,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct Link<C> {
     /// The connection to use.
     pub connection: C,
+    /// True from an error that made the connection unusable until it is open again.
+    pub lost: bool,
     target: Rc<Target>,
     shared: Option<Membership<C>>,
     /// Attempts to open the connection since its last good reply; one count for all who share it.
@@ -64,6 +66,7 @@ impl<C: Connect> Link<C> {
     pub fn own(connection: C, target: Rc<Target>, seed: u64) -> Self {
         Self {
             connection,
+            lost: false,
             target,
             shared: None,
             attempts: Rc::default(),
@@ -76,6 +79,7 @@ impl<C: Connect> Link<C> {
         let current = of.current.lock().await;
         Self {
             connection: share(&current.connection),
+            lost: false,
             target,
             shared: Some(Membership {
                 of: of.clone(),
@@ -87,8 +91,8 @@ impl<C: Connect> Link<C> {
         }
     }
 
-    /// True when other callers use the connection too.
-    pub fn is_shared(&self) -> bool {
+    /// True when the connection can carry several calls at once.
+    pub fn carries_many(&self) -> bool {
         self.shared.is_some()
     }
 
@@ -102,6 +106,7 @@ impl<C: Connect> Link<C> {
     pub async fn reopen(&mut self) -> CallResult<Reopened> {
         let Some(shared) = &mut self.shared else {
             self.connection = open(&self.target, &self.attempts, &mut self.random).await?;
+            self.lost = false;
             return Ok(Reopened::Here);
         };
         // Whoever comes first mends it for all; the others wait here meanwhile.
@@ -123,6 +128,7 @@ impl<C: Connect> Link<C> {
         }
         shared.generation = current.generation;
         self.connection = (shared.share)(&current.connection);
+        self.lost = false;
         Ok(reopened)
     }
 }
@@ -148,10 +154,21 @@ async fn open<C: Connect>(target: &Target, attempts: &Cell<u32>, random: &mut Sm
             tokio::time::sleep(pause.mul_f64(random.random_range(0.5..1.0))).await;
         }
         attempts.set(attempts.get() + 1);
-        match C::connect(target).await {
+        match connect::<C>(target).await {
             Ok(connection) => return Ok(connection),
             Err(error) => last = error,
         }
     }
     Err(last)
+}
+
+/// Opens one connection within the limit of `--timeout`, handshakes included.
+pub(crate) async fn connect<C: Connect>(target: &Target) -> CallResult<C> {
+    match tokio::time::timeout(target.dial_limit, C::connect(target)).await {
+        Ok(result) => result,
+        Err(_) => Err(CallError::fatal(
+            FailureKind::Timeout,
+            format!("no connection to {} within {:?}", target.text, target.dial_limit),
+        )),
+    }
 }

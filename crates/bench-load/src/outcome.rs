@@ -27,6 +27,8 @@ pub(crate) struct Setting<'a> {
     pub cpus: CpuSet,
     pub host: HostInfo,
     pub connect_s: f64,
+    /// Server and client are on one machine: a connection has one address at both ends.
+    pub server_is_here: bool,
 }
 
 /// Readings around one run, all taken when no call was under way.
@@ -34,9 +36,11 @@ pub(crate) struct Around {
     /// Before the first call of the connections' life, before this run, and after its drain.
     pub server: Option<(ServerStats, ServerStats, ServerStats)>,
     /// TCP counters over this run.
-    pub tcp: Option<TcpTotals>,
+    pub tcp: TcpTotals,
     /// Calls made before this run over the same connections.
     pub calls_before: u64,
+    /// How many of them had the right reply.
+    pub right_before: u64,
     pub started_at: OffsetDateTime,
 }
 
@@ -70,8 +74,8 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         let delay_ms = delay_requested_ms.filter(|delay| *delay > 0.0)?;
         Some(callers as f64 * 1000.0 / (delay_ms + lateness_ms))
     };
-    let shares = shares(&run.machine, run, server_run, elapsed_s);
-    let tcp = around.tcp.as_ref().filter(|tcp| tcp.closed == 0);
+    let shares = shares(&run.machine, run, server_run.filter(|_| setting.server_is_here), elapsed_s);
+    let tcp = Some(&around.tcp).filter(|tcp| tcp.closed == 0);
     let per_made = |total: Option<u64>| total.and_then(|total| per(total as f64, tally.made));
     let delay = server_run
         .and_then(|counters| counters.delay.as_ref())
@@ -92,7 +96,7 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         payload_bytes: (setting.entry.payload_bytes)(&setting.workload) as u64,
         mode: Mode::Closed,
         concurrency: callers,
-        connections: around.tcp.as_ref().map_or(flags.connections(), |tcp| tcp.connections),
+        connections: around.tcp.connections,
         rate_per_s: None,
         arrival: None,
         seed: flags.seed,
@@ -110,11 +114,13 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         connect_s: setting.connect_s,
         partial: run.interrupted,
         connection_calls: around.calls_before + tally.made,
+        connection_calls_ok: around.right_before + tally.right,
+        wrong_replies_outside: tally.wrong_outside,
         server_calls: server.as_ref().map(|(_, life, _)| life.calls),
         calls_per_caller: CallsPerCaller::from_counts(&run.callers.iter().map(|caller| caller.calls).collect::<Vec<_>>()),
         finish_spread_s: flags.calls.and_then(|_| finish_spread_s(run)),
         reconnects: tally.reconnects,
-        callers_lost: tally.callers_lost,
+        callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
         service_time_ns: tally.service.summary(),
         response_time_ns: None,
@@ -138,7 +144,7 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
             label: flags.label.clone(),
         },
         build: BuildInfo::current(registry.library),
-        failures: tally.texts.clone(),
+        failures: tally.texts.texts().to_vec(),
         error: None,
         verdict: Verdict::Valid,
         verdict_reasons: Vec::new(),
@@ -195,8 +201,8 @@ fn server_process(stats: &ServerStats, counters: &ServerCounters) -> ProcessUse 
     }
 }
 
-/// What others used of the machine. The server counts as ours where it is on this machine, which the loopback address tells; its CPU
-/// is known over warm-up, window and drain, and is scaled to the window.
+/// What others used of the machine. The server is not one of them where it is on this machine; its CPU is known over warm-up, window and
+/// drain, and is scaled to the window.
 fn shares(
     machine: &(MachineCpu, MachineCpu),
     run: &RunOutcome,
@@ -215,8 +221,7 @@ fn settings(
     server: Option<&bench_core::server::ServerInfo>,
 ) -> BTreeMap<String, serde_json::Value> {
     let mut settings = (setting.entry.settings)(setting.flags.lane);
-    let nodelay = around.tcp.as_ref().and_then(|tcp| tcp.nodelay);
-    settings.insert("tcp_nodelay".to_owned(), nodelay.into());
+    settings.insert("tcp_nodelay".to_owned(), around.tcp.nodelay.into());
     settings.insert("timeout_ms".to_owned(), (setting.flags.timeout.as_secs_f64() * 1e3).into());
     if let Some(info) = server {
         let mut theirs: serde_json::Map<_, _> = info.settings.clone().into_iter().collect();

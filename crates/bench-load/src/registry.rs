@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 
 use bench_core::build_info::locked_version;
 use bench_core::lane::Lane;
+use bench_core::talk;
 use bench_core::wire::Wire;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -79,7 +80,7 @@ impl Registry {
         match code {
             Ok(code) => ExitCode::from(code),
             Err(error) => {
-                eprintln!("{}-client: {error:#}", self.framework);
+                talk::say(format_args!("{}-client: {error:#}", self.framework));
                 ExitCode::from(if error.is::<crate::signals::Interrupted>() { 130 } else { 1 })
             }
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bench_core::lane::Lane;
 use bench_core::server::{DelayCounters, ServerCounters, ServerStats};
+use bench_core::talk;
 use bench_core::wire::Wire;
 
 use crate::target;
@@ -48,10 +49,10 @@ impl StatsClient {
         match endpoint.read() {
             Ok(stats) => Some(stats),
             Err(reason) => {
-                eprintln!(
+                talk::say(format_args!(
                     "warning: the server's half of the record is missing: no stats from {}: {reason}",
                     endpoint.text
-                );
+                ));
                 None
             }
         }

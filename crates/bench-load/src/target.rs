@@ -1,7 +1,7 @@
 //! Where the server is, and opening connections to it.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 use bench_core::failure::{CallError, FailureKind};
@@ -82,11 +82,22 @@ pub(crate) fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
     let addresses: Vec<SocketAddr> = text
         .to_socket_addrs()
         .map_err(|error| format!("the name in '{text}' does not resolve: {error}"))?
+        .map(as_the_kernel_says)
         .collect();
     if addresses.is_empty() {
         return Err(format!("the name in '{text}' stands for no address"));
     }
     Ok(addresses)
+}
+
+/// The address that a connected socket reports as its peer: "any" means this machine, and a mapped IPv4 address is one of IPv4.
+fn as_the_kernel_says(addr: SocketAddr) -> SocketAddr {
+    let ip = match addr.ip().to_canonical() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, addr.port())
 }
 
 async fn dial(addr: SocketAddr) -> io::Result<TcpStream> {

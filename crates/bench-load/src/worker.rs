@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use crate::caller::{Caller, CallerEnd, Tally};
 use crate::connect::{CallResult, Connect};
 use crate::control;
-use crate::link::{Link, SharedConnection};
+use crate::link::{Link, SharedConnection, connect};
 use crate::progress::Progress;
 use crate::target::Target;
 use crate::watch::{Limits, Watched, watch};
@@ -121,7 +121,7 @@ async fn connect_all<C: Connect, W: Workload<C>>(spec: &WorkerSpec) -> Result<Ve
             && let Some(indices) = waiting.next()
         {
             let target = target.clone();
-            connecting.spawn_local(async move { C::connect(&target).await.map(|connection| (connection, indices)) });
+            connecting.spawn_local(async move { connect::<C>(&target).await.map(|connection| (connection, indices)) });
         }
         let Some(joined) = connecting.join_next().await else {
             return Ok(callers);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use bench_core::handler::FailureLog;
+use bench_core::failure_log::FailureLog;
 use socket2::{Domain, Socket, Type};
 use tokio::sync::mpsc;
 
@@ -46,14 +46,13 @@ fn listen(addr: SocketAddr) -> std::io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Accepts for ever and deals the sockets round-robin.
+/// Accepts until a runtime thread has ended, and deals the sockets round-robin.
 pub(crate) async fn accept_and_deal(
-    listener: TcpListener,
+    listener: tokio::net::TcpListener,
     runtimes: Vec<mpsc::UnboundedSender<std::net::TcpStream>>,
     accepted: Arc<AtomicU64>,
     failures: FailureLog,
-) -> anyhow::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener).context("cannot watch the listener")?;
+) {
     for runtime in runtimes.iter().cycle() {
         let socket = loop {
             match listener.accept().await.and_then(|(socket, _)| socket.into_std()) {
@@ -69,5 +68,4 @@ pub(crate) async fn accept_and_deal(
             break;
         }
     }
-    Err(anyhow!("a runtime thread has ended"))
 }

@@ -64,7 +64,7 @@ impl Registry {
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("{}-server: {error:#}", self.framework);
+                talk::say(format_args!("{}-server: {error:#}", self.framework));
                 ExitCode::from(1)
             }
         }

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bench_core::build_info::BuildInfo;
-use bench_core::handler::{FailureLog, HandlerSettings};
+use bench_core::failure_log::FailureLog;
+use bench_core::handler::HandlerSettings;
 use bench_core::server::{ServerInfo, ServerLine};
 use bench_core::talk;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,6 +22,9 @@ use crate::{cpus, listen, text};
 
 /// How long calls that are under way may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(2);
+/// How often to look whether a runtime thread has ended: while serving, and when it is about to.
+const LOOK: Duration = Duration::from_millis(500);
+const SHORT_LOOK: Duration = Duration::from_millis(5);
 
 /// Serves until a signal or, with the flag, until stdin closes.
 pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<()> {
@@ -65,24 +69,29 @@ pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<(
         .enable_all()
         .build()
         .context("cannot start a runtime")?;
-    main_runtime.block_on(async {
+    let told_to_stop = main_runtime.block_on(async {
         let mut stops = Stops::listen(flags.exit_on_stdin_close)?;
         say_ready(flags.output, &info)?;
+        let listener = tokio::net::TcpListener::from_std(listener).context("cannot watch the listener")?;
         let accepting = listen::accept_and_deal(listener, runtimes.sockets.clone(), counters.accepted.clone(), failures);
-        tokio::select! {
-            ended = accepting => ended?,
-            () = stops.next() => {}
-        }
+        let told_to_stop = tokio::select! {
+            () = accepting => false,
+            () = wait_until(|| runtimes.any_ended(), LOOK) => false,
+            () = stops.next() => true,
+        };
         let _ = stop.send(true);
         tokio::select! {
-            () = wait_for_end(&runtimes) => {}
+            () = wait_until(|| runtimes.all_ended(), SHORT_LOOK) => {}
             () = tokio::time::sleep(GRACE) => {}
             () = stops.next() => {}
         }
-        anyhow::Ok(())
+        anyhow::Ok(told_to_stop)
     })?;
     let counted = counters.read()?;
     runtimes.first_error()?;
+    if !told_to_stop {
+        bail!("a runtime thread has ended early");
+    }
     let last_line = match flags.output {
         Output::Text => text::stopped(&counted),
         Output::Json => serde_json::to_string(&ServerLine::Stopped(Box::new(counted)))?,
@@ -171,9 +180,9 @@ fn say_ready(output: Output, info: &ServerInfo) -> anyhow::Result<()> {
     Ok(talk::print_line(&first_line)?)
 }
 
-async fn wait_for_end(runtimes: &Runtimes) {
-    while !runtimes.all_ended() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+async fn wait_until(holds: impl Fn() -> bool, look: Duration) {
+    while !holds() {
+        tokio::time::sleep(look).await;
     }
 }
 

@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context as _, anyhow};
 use bench_core::delay::DelayLine;
-use bench_core::handler::{FailureLog, Handler, HandlerSettings};
+use bench_core::failure_log::FailureLog;
+use bench_core::handler::{Handler, HandlerSettings};
 use bench_core::lane::Lane;
 use bench_host::CpuSet;
 use tokio::runtime::{Builder, Runtime};
@@ -88,6 +89,11 @@ pub(crate) fn start(entry: Entry, spec: &RuntimeSpec, shutdown: &watch::Receiver
 }
 
 impl Runtimes {
+    /// True once a runtime thread has ended.
+    pub fn any_ended(&self) -> bool {
+        self.threads.iter().any(JoinHandle::is_finished)
+    }
+
     /// True once every runtime thread has ended.
     pub fn all_ended(&self) -> bool {
         self.threads.iter().all(JoinHandle::is_finished)

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use bench_core::handler::{FailureLog, Handler, delay_counters};
+use bench_core::failure_log::FailureLog;
+use bench_core::handler::{Handler, delay_counters};
 use bench_core::server::{ServerCounters, ServerInfo, ServerStats};
 use bench_host::ProcessUsage;
 
@@ -78,7 +79,7 @@ fn answer_apart(peer: TcpStream, shared: &Arc<(ServerInfo, Counters)>) {
 fn answer(mut peer: TcpStream, info: &ServerInfo, counters: &Counters) -> io::Result<()> {
     peer.set_write_timeout(Some(PEER_TIME))?;
     let (status, body) = match request_line(&mut peer)?.as_str() {
-        "GET /stats" | "GET /" => match counters.read() {
+        "GET /stats" => match counters.read() {
             Ok(counters) => {
                 let stats = ServerStats {
                     info: info.clone(),

@@ -31,10 +31,6 @@ impl Direct {
         Ok(Self { connection })
     }
 
-    pub fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
-        self.connection.poll_ready(context)
-    }
-
     pub fn call(&mut self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, hyper::Error>> + Send + use<> {
         let reply = self.connection.send_request(request.map(LookAhead::new));
         async move { Ok(reply.await?.map(Body::new)) }

@@ -7,10 +7,12 @@ use tonic::{Code, Status};
 
 /// A call that failed. The connection is lost where the status came from the transport, not from the server.
 pub fn of_call(status: Status) -> CallError {
-    let from_transport = Error::source(&status).is_some();
+    // A closed channel answers for itself, without a cause, in these words of the generated stub.
+    let from_transport = Error::source(&status).is_some() || status.message().starts_with("Service was not ready");
     let kind = match status.code() {
         Code::ResourceExhausted => FailureKind::Limit,
-        Code::DeadlineExceeded | Code::Cancelled => FailureKind::Timeout,
+        Code::DeadlineExceeded => FailureKind::Timeout,
+        // Whatever code tonic gives it: the connection is gone.
         _ if from_transport => FailureKind::Reset,
         Code::Unavailable => FailureKind::Reset,
         Code::Unimplemented => FailureKind::Protocol,

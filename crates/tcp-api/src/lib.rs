@@ -22,5 +22,8 @@ pub const PREFIX_BYTES: usize = 4;
 /// Marks a refusal in the length.
 pub const REFUSAL_BIT: u32 = 1 << 31;
 
+/// Longest text of a refusal, in bytes.
+pub const REFUSAL_LIMIT: usize = 1024;
+
 /// Once a frame has begun, the rest must come, or be taken, within this time. Between frames a peer may be silent for ever.
 pub const FRAME_TIME: std::time::Duration = std::time::Duration::from_secs(10);

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT};
+use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT, REFUSAL_LIMIT};
 
 /// What one system call reads at most.
 const READ_BYTES: usize = 16 * 1024;
@@ -33,7 +33,7 @@ pub enum ReadError {
         got: usize,
     },
     /// A frame over the limit: nothing was allocated for it.
-    #[error("a frame of {0} bytes is over the limit of {FRAME_LIMIT}")]
+    #[error("a frame of {0} bytes is over the limit of {FRAME_LIMIT} ({REFUSAL_LIMIT} for a refusal)")]
     TooLarge(usize),
     /// The peer began a frame and did not go on.
     #[error("the peer did not finish a frame within {} s", FRAME_TIME.as_secs())]
@@ -53,6 +53,11 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
+    /// True when more has come than the frames that were taken.
+    pub fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Gives the next frame, without its length, to `take`, and returns what that made of it.
     ///
     /// # Errors
@@ -141,11 +146,12 @@ fn parse(bytes: &[u8]) -> Result<Option<&[u8]>, ReadError> {
     };
     let prefix = u32::from_be_bytes(*prefix);
     let length = (prefix & !REFUSAL_BIT) as usize;
-    if length > FRAME_LIMIT {
+    let refusal = prefix & REFUSAL_BIT != 0;
+    if length > if refusal { REFUSAL_LIMIT } else { FRAME_LIMIT } {
         return Err(ReadError::TooLarge(length));
     }
     match rest.get(..length) {
-        Some(text) if prefix & REFUSAL_BIT != 0 => Err(ReadError::Refused(String::from_utf8_lossy(text).into_owned())),
+        Some(text) if refusal => Err(ReadError::Refused(String::from_utf8_lossy(text).into_owned())),
         frame => Ok(frame),
     }
 }

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT};
+use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT, REFUSAL_LIMIT};
 
 /// A buffer that grew for a large frame is given back after it.
 const KEPT_BYTES: usize = 64 * 1024;
@@ -44,7 +44,10 @@ pub async fn send_frame(stream: &mut TcpStream, fill: impl FnOnce(&mut Vec<u8>))
 /// # Errors
 /// As [`send_frame`].
 pub async fn send_refusal(stream: &mut TcpStream, reason: &str) -> Result<(), WriteError> {
-    send(stream, REFUSAL_BIT, |frame| frame.extend_from_slice(reason.as_bytes())).await
+    send(stream, REFUSAL_BIT, |frame| {
+        frame.extend_from_slice(&reason.as_bytes()[..reason.len().min(REFUSAL_LIMIT)])
+    })
+    .await
 }
 
 async fn send(stream: &mut TcpStream, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {

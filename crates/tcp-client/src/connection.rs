@@ -20,6 +20,13 @@ impl Connection {
 
     /// Sends the frame that `fill` makes, and gives the one that answers it to `take`.
     pub async fn call<T>(&mut self, fill: impl FnOnce(&mut Vec<u8>), take: impl FnOnce(&[u8]) -> T) -> CallResult<T> {
+        // It would be taken for the reply to this call.
+        if self.reader.has_pending() {
+            return Err(CallError::fatal(
+                FailureKind::Protocol,
+                "the server sent more than it was asked for",
+            ));
+        }
         send_frame(&mut self.stream, fill).await.map_err(write_failure)?;
         self.reader.next(&mut self.stream, take).await.map_err(read_failure)
     }

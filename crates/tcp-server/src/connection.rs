@@ -1,5 +1,7 @@
 //! One task per connection: read a frame, handle it, write a frame.
 
+use std::pin::pin;
+
 use bench_core::codec::Codec;
 use bench_core::handler::Handler;
 use bench_core::message::BenchmarkMessage;
@@ -7,6 +9,7 @@ use bench_serve::{Incoming, Serve, ServeError};
 use tcp_api::{FrameReader, ReadError, WriteError, send_frame, send_refusal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// What is read and thrown away after a refusal, at most: closing with unread bytes would reset the connection and the peer might never
@@ -22,33 +25,35 @@ pub enum Failure {
     Lost(String),
 }
 
-/// Serves every connection with `serve_one` until the server is to stop.
-pub async fn serve_all<F>(mut incoming: Incoming, serve: Serve, serve_one: fn(TcpStream, Handler) -> F) -> Result<(), ServeError>
+/// Serves every connection with `serve_one` until the server is to stop; calls under way then come to their end.
+pub async fn serve_all<F>(mut incoming: Incoming, serve: Serve, serve_one: fn(TcpStream, Serve) -> F) -> Result<(), ServeError>
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let handler = serve.handler.clone();
-    let accepting = async {
-        while let Some(accepted) = incoming.next().await {
-            match accepted {
-                Ok(stream) => drop(tokio::spawn(serve_one(stream, handler.clone()))),
-                Err(error) => handler.connection_failed(&format!("lost a connection at once: {error}")),
-            }
+    let mut connections = JoinSet::new();
+    let mut stopping = pin!(serve.clone().shutdown_requested());
+    loop {
+        tokio::select! {
+            accepted = incoming.next() => match accepted {
+                Some(Ok(stream)) => drop(connections.spawn(serve_one(stream, serve.clone()))),
+                Some(Err(error)) => serve.handler.connection_failed(&format!("lost a connection at once: {error}")),
+                None => break,
+            },
+            Some(_) = connections.join_next() => {}
+            () = &mut stopping => break,
         }
-    };
-    // Shutdown ends the accepting; the connections end with the runtime.
-    tokio::select! {
-        () = accepting => {}
-        () = serve.shutdown_requested() => {}
     }
+    while connections.join_next().await.is_some() {}
     Ok(())
 }
 
 /// Answers messages of codec `C`.
-pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, handler: Handler) {
+pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, serve: Serve) {
+    let handler = serve.handler.clone();
+    let mut stopping = pin!(serve.shutdown_requested());
     let served = async {
         let mut reader = FrameReader::default();
-        while let Some(request) = next_frame(&mut reader, &mut stream, C::decode).await? {
+        while let Some(request) = next_frame(&mut reader, &mut stream, &mut stopping, C::decode).await? {
             let request = request.map_err(|error| Failure::Refuse(error.to_string()))?;
             let reply = handler.echo(request).await;
             send_frame(&mut stream, |frame| C::encode(&reply, frame)).await?;
@@ -61,10 +66,12 @@ pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, handler: Ha
 }
 
 /// Sends every frame back.
-pub async fn opaque(mut stream: TcpStream, handler: Handler) {
+pub async fn opaque(mut stream: TcpStream, serve: Serve) {
+    let handler = serve.handler.clone();
+    let mut stopping = pin!(serve.shutdown_requested());
     let served = async {
         let mut reader = FrameReader::default();
-        while let Some(request) = next_frame(&mut reader, &mut stream, <[u8]>::to_vec).await? {
+        while let Some(request) = next_frame(&mut reader, &mut stream, &mut stopping, <[u8]>::to_vec).await? {
             let reply = handler.payload(request).await;
             send_frame(&mut stream, |frame| frame.extend_from_slice(&reply)).await?;
         }
@@ -75,9 +82,20 @@ pub async fn opaque(mut stream: TcpStream, handler: Handler) {
     }
 }
 
-/// The next frame; `None` when the peer has closed the connection between two.
-async fn next_frame<T>(reader: &mut FrameReader, stream: &mut TcpStream, take: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Failure> {
-    match reader.next(stream, take).await {
+/// The next frame; `None` when the peer has closed the connection between two, or when the server is to stop.
+async fn next_frame<T>(
+    reader: &mut FrameReader,
+    stream: &mut TcpStream,
+    stopping: &mut (impl Future<Output = ()> + Unpin),
+    take: impl FnOnce(&[u8]) -> T,
+) -> Result<Option<T>, Failure> {
+    let next = tokio::select! {
+        // The reply comes first: asking for the shutdown each time would be a cost of every call.
+        biased;
+        next = reader.next(stream, take) => next,
+        () = stopping => return Ok(None),
+    };
+    match next {
         Ok(taken) => Ok(Some(taken)),
         Err(ReadError::Closed) => Ok(None),
         Err(error @ (ReadError::TooLarge(_) | ReadError::TooSlow)) => Err(Failure::Refuse(error.to_string())),

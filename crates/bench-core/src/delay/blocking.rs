@@ -1,16 +1,13 @@
 //! The wait of a blocking server: the thread itself sleeps.
 
-use std::{cell::Cell, num::NonZeroU64, thread, time::Duration};
+use std::{cell::Cell, thread, time::Duration};
 
-use rustix::{
-    io::Errno,
-    thread::{clock_nanosleep_absolute, set_current_timer_slack},
-    time::ClockId,
-};
+use bench_host::{now_ns, set_timer_slack_1ns};
+use rustix::{io::Errno, thread::clock_nanosleep_absolute, time::ClockId};
 
 use super::{
     Waited,
-    clock::{delay_ns, now_ns, timespec},
+    clock::{delay_ns, timespec},
 };
 
 /// Blocks the calling thread for `delay`, never less; a zero delay returns at once. More than a century is cut to a century.
@@ -37,7 +34,7 @@ pub(super) fn sleep_until(deadline_ns: u64) -> u64 {
     // If the kernel refused, sleeps would be 50 us late, which `lateness_ns` shows; the next one asks again.
     FINE.with(|fine| {
         if !fine.get() {
-            fine.set(set_current_timer_slack(NonZeroU64::new(1)).is_ok());
+            fine.set(set_timer_slack_1ns().is_ok());
         }
     });
     loop {

@@ -1,20 +1,13 @@
-//! The one clock of the delay: `CLOCK_MONOTONIC` as whole nanoseconds, the clock that timerfd and `clock_nanosleep` run on.
+//! Instants of the suite's clock ([`bench_host::now_ns`]) as timerfd and `clock_nanosleep` take them: both run on `CLOCK_MONOTONIC`.
 
 use std::time::Duration;
 
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::Timespec;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// A century: beyond any use, and far below where `now + delay` would wrap or the kernel refuse.
 const LONGEST_NS: u64 = 100 * 365 * 86_400 * NS_PER_S;
-
-/// Nanoseconds on the monotonic clock. A vDSO read, not a system call.
-pub(super) fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    // Neither part is ever negative on this clock.
-    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
-}
 
 /// An instant of that clock in the kernel's form.
 pub(super) fn timespec(at_ns: u64) -> Timespec {

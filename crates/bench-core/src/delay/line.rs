@@ -24,9 +24,11 @@ use tokio::{
     task::AbortHandle,
 };
 
+use bench_host::now_ns;
+
 use super::{
     Wait,
-    clock::{delay_ns, now_ns, timespec},
+    clock::{delay_ns, timespec},
     queue::Queue,
 };
 

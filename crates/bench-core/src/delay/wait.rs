@@ -6,7 +6,9 @@ use std::{
     task::{Context, Poll},
 };
 
-use super::{DelayLine, Waited, blocking::sleep_until, clock::now_ns, queue::SlotId};
+use bench_host::now_ns;
+
+use super::{DelayLine, Waited, blocking::sleep_until, queue::SlotId};
 
 /// The future of [`DelayLine::wait`]. Its time runs from that call, polled or not. Dropping it cancels it: nothing is woken.
 #[derive(Debug)]

@@ -40,9 +40,26 @@ impl<C: PayloadCalls> Workload<C> for Payload {
 
     fn mutated(spec: &WorkloadSpec) -> Self {
         let mut body = payload(spec.payload_bytes).to_vec();
-        for (byte, key) in body.iter_mut().zip(spec.seed.to_le_bytes().into_iter().cycle()) {
+        for (byte, key) in body.iter_mut().zip(key(spec.seed).to_le_bytes().into_iter().cycle()) {
             *byte ^= key;
         }
         Self { body: body.into() }
+    }
+}
+
+/// Eight bytes that are not all alike for any seed, least of all zero.
+fn key(seed: u64) -> u64 {
+    (seed ^ 0x9e37_79b9_7f4a_7c15) | 0x0101_0101_0101_0101
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_seed_changes_every_byte() {
+        for seed in [0, 1, 42, u64::MAX, 0x9e37_79b9_7f4a_7c15] {
+            assert!(key(seed).to_le_bytes().iter().all(|byte| *byte != 0), "{seed}");
+        }
     }
 }

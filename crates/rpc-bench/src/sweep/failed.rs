@@ -56,6 +56,8 @@ pub fn record_of_failure(cell: &Cell, stack: &Stack, round: u64, around: &Surrou
         partial: false,
         calls: Calls::default(),
         connection_calls: 0,
+        connection_calls_ok: 0,
+        wrong_replies_outside: 0,
         server_calls: None,
         calls_per_caller: None,
         finish_spread_s: None,
