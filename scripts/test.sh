@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All tests, in the dev profile (which generates the same code as release): no release build. Arguments go to the last `cargo test`:
 #   scripts/test.sh
-#   scripts/test.sh -p tcp-api
+#   scripts/test.sh delay
 #   scripts/test.sh --test boundary -- signals
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,5 +1,6 @@
 //! The phases of a client: connect → verify one reply → warm up all connections → measure → drain → report.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -176,17 +177,14 @@ impl<'a> Client<'a> {
 
     /// Counters of this process's connections to the server.
     fn tcp_snapshot(&mut self) -> anyhow::Result<TcpSnapshot> {
-        let mut same_machine = false;
+        let same_machine = Cell::new(false);
         let ours = |local: SocketAddr, peer: SocketAddr| {
             let ours = self.peers.contains(&peer);
-            same_machine |= ours && local.ip() == peer.ip();
+            same_machine.set(same_machine.get() || (ours && local.ip() == peer.ip()));
             ours
         };
-        let cell = std::cell::RefCell::new(ours);
-        let snapshot =
-            TcpSnapshot::take(|local, peer| (cell.borrow_mut())(local, peer)).context("cannot read the counters of the connections")?;
-        drop(cell);
-        self.setting.server_is_here = same_machine;
+        let snapshot = TcpSnapshot::take(ours).context("cannot read the counters of the connections")?;
+        self.setting.server_is_here = same_machine.get();
         Ok(snapshot)
     }
 }

@@ -1,0 +1,15 @@
+//! The two binaries of a stack, started as a user starts them, and what comes out.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+mod bad_peers;
+mod faults;
+mod flags;
+mod output;
+mod published_schema;
+mod signals;
+mod stats;
+mod two_processes;
+mod unreachable;
