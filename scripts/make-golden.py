@@ -3,8 +3,8 @@
 
 Run once, in any folder; the bytes are committed, and crates/rpc-bench/tests/golden.rs compares prost's with them:
 
-    python3 -m venv /tmp/golden && /tmp/golden/bin/pip install protobuf grpcio-tools
-    /tmp/golden/bin/python scripts/make-golden.py
+    python3 -m venv .venv/golden && .venv/golden/bin/pip install protobuf grpcio-tools
+    .venv/golden/bin/python scripts/make-golden.py
 """
 
 import importlib

@@ -179,7 +179,8 @@ fn calls_that_take_too_long_are_timeouts_and_their_connections_are_not_used_agai
     assert!(record.calls.failed_total() >= 4, "{:?}", record.calls);
     assert_eq!(record.calls.ok + record.calls.failed_total(), 20);
     assert!(record.failed_time_ns.as_ref().unwrap().min >= 100_000_000);
-    assert!(record.reconnects >= 4);
+    // The last call of each caller may be one of them.
+    assert!(record.reconnects >= 2, "{} reconnects", record.reconnects);
 }
 
 #[test]

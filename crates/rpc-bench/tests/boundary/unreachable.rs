@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::{Process, Server, assert_good, binary, client, run, stacks};
+use crate::common::{Process, Server, assert_good, binary, client, run, stacks, wait_for};
 
 #[test]
 fn a_port_in_use_is_one_clear_sentence() {
@@ -170,6 +170,7 @@ fn a_server_without_room_for_more_connections_says_so_and_serves_on() {
     let args = ["-s", "127.0.0.1:0", "--output", "json", "--exit-on-stdin-close"];
     let server = Server::spawn("tcp-server", limited("-n 80", "tcp-server", &args));
     let peers: Vec<_> = (0..100).map(|_| server.connect()).collect();
+    wait_for("the server to say so", || server.process.has_said("cannot accept a connection"));
     drop(peers);
     assert_good(&server.client(&["-n", "10", "-c", "2", "--warmup", "0"]));
     let counters = server.counters();

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,8 @@ use super::{LONG, binary, schema};
 pub struct Process {
     child: Child,
     stdout: Option<BufReader<ChildStdout>>,
-    stderr: Option<JoinHandle<String>>,
+    said: Arc<Mutex<String>>,
+    stderr: Option<JoinHandle<()>>,
     started: Instant,
 }
 
@@ -39,17 +41,27 @@ impl Process {
     pub fn spawn(name: &str, mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut stderr = child.stderr.take().unwrap();
+        let stderr = child.stderr.take().unwrap();
+        let said: Arc<Mutex<String>> = Arc::default();
+        let saying = said.clone();
         Self {
             stdout: child.stdout.take().map(BufReader::new),
+            said,
             stderr: Some(std::thread::spawn(move || {
-                let mut bytes = Vec::new();
-                stderr.read_to_end(&mut bytes).unwrap();
-                String::from_utf8(bytes).unwrap()
+                for line in BufReader::new(stderr).lines() {
+                    let mut said = saying.lock().unwrap();
+                    said.push_str(&line.unwrap());
+                    said.push('\n');
+                }
             })),
             child,
             started: Instant::now(),
         }
+    }
+
+    /// Whether it has said this on stderr by now.
+    pub fn has_said(&self, part: &str) -> bool {
+        self.said.lock().unwrap().contains(part)
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -98,11 +110,12 @@ impl Process {
             assert!(Instant::now() < deadline, "the process hangs");
             std::thread::sleep(Duration::from_millis(2));
         };
+        self.stderr.take().unwrap().join().unwrap();
         let outcome = Outcome {
             took: self.started.elapsed(),
             code: status.code(),
             stdout: stdout.map_or(String::new(), |thread| thread.join().unwrap()),
-            stderr: self.stderr.take().unwrap().join().unwrap(),
+            stderr: self.said.lock().unwrap().clone(),
         };
         assert!(!outcome.stderr.contains("panicked"), "{}", outcome.stderr);
         outcome
