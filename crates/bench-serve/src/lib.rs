@@ -19,4 +19,4 @@ mod stats;
 mod text;
 
 pub use registry::Registry;
-pub use server::{Incoming, Serve, ServeError, Server, Settings};
+pub use server::{BetweenCalls, Incoming, Serve, ServeError, Server, Settings};

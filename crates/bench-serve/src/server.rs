@@ -1,8 +1,9 @@
 //! What a framework implements.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -47,6 +48,48 @@ impl Serve {
     pub async fn shutdown_requested(mut self) {
         // An error means that the harness is gone: time to stop, too.
         let _ = self.shutdown.wait_for(|stop| *stop).await;
+    }
+
+    /// For a connection that waits for its calls itself, and may be told to stop between two of them only.
+    pub fn between_calls(&self) -> BetweenCalls {
+        BetweenCalls {
+            shutdown: self.shutdown.clone(),
+            notice: Box::pin(self.clone().shutdown_requested()),
+            registered: false,
+        }
+    }
+}
+
+/// The times of one connection in which no call is under way: where it may be told to stop.
+pub struct BetweenCalls {
+    shutdown: watch::Receiver<bool>,
+    /// Wakes the connection's task at the shutdown.
+    notice: Pin<Box<dyn Future<Output = ()> + Send>>,
+    registered: bool,
+}
+
+impl BetweenCalls {
+    /// Awaits the next call; `None` when the server is to stop first. A call that is there already comes first.
+    ///
+    /// Always to be awaited in the same task: that one is registered with the shutdown the first time, so that each further call costs
+    /// one load.
+    pub async fn wait_for<T>(&mut self, next: impl Future<Output = T>) -> Option<T> {
+        let mut next = pin!(next);
+        poll_fn(|context| match next.as_mut().poll(context) {
+            Poll::Ready(next) => Poll::Ready(Some(next)),
+            Poll::Pending if self.is_stopping(context) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
+    fn is_stopping(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.registered {
+            self.registered = true;
+            return self.notice.as_mut().poll(context).is_ready();
+        }
+        // An error means that the harness is gone.
+        self.shutdown.has_changed().unwrap_or(true)
     }
 }
 

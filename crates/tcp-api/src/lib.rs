@@ -7,6 +7,7 @@
 //! thread's; a connection keeps only what has not come whole.
 
 mod reader;
+mod socket;
 mod writer;
 
 pub use reader::{FrameReader, ReadError};

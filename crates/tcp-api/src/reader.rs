@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
+use crate::socket::poll_receive;
 use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT, REFUSAL_LIMIT};
 
 /// What one system call reads at most.
@@ -89,14 +88,13 @@ impl FrameReader {
     /// Reads once. A frame that is whole is taken from the thread's buffer; what is not is kept.
     fn poll_read<T>(
         &mut self,
-        stream: &mut TcpStream,
+        stream: &TcpStream,
         take: &mut Option<impl FnOnce(&[u8]) -> T>,
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<T>, ReadError>> {
         READ.with_borrow_mut(|buffer| {
-            let mut buffer = ReadBuf::new(buffer);
-            ready!(Pin::new(stream).poll_read(context, &mut buffer))?;
-            let bytes = buffer.filled();
+            let received = ready!(poll_receive(stream, context, buffer))?;
+            let bytes = &buffer[..received];
             Poll::Ready(match (bytes, self.pending.len()) {
                 ([], 0) => Err(ReadError::Closed),
                 ([], got) => Err(ReadError::Truncated { got }),

@@ -7,6 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::socket::try_send_bytes;
 use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT, REFUSAL_LIMIT};
 
 /// A buffer that grew for a large frame is given back after it.
@@ -72,10 +73,7 @@ fn try_send(stream: &TcpStream, frame: &mut Vec<u8>, mark: u32, fill: impl FnOnc
         return Err(WriteError::TooLarge(length));
     }
     frame[..PREFIX_BYTES].copy_from_slice(&(length as u32 | mark).to_be_bytes());
-    let written = match stream.try_write(frame) {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-        result => result?,
-    };
+    let written = try_send_bytes(stream, frame)?;
     let rest = frame[written..].to_vec();
     if frame.capacity() > KEPT_BYTES {
         *frame = Vec::new();

@@ -43,7 +43,8 @@ impl<C: Codec<BenchmarkMessage>> EchoCalls for Echo<C> {
     type Message = BenchmarkMessage;
 
     async fn say(&mut self, request: BenchmarkMessage) -> CallResult<BenchmarkMessage> {
-        let reply = self.connection.call(|frame| C::encode(&request, frame), C::decode).await?;
+        // Moved in, so that it is freed once it is sent and not kept until the reply comes.
+        let reply = self.connection.call(move |frame| C::encode(&request, frame), C::decode).await?;
         reply.map_err(|error| CallError::fatal(FailureKind::Protocol, error.to_string()))
     }
 }

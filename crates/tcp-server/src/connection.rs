@@ -5,7 +5,7 @@ use std::pin::pin;
 use bench_core::codec::Codec;
 use bench_core::handler::Handler;
 use bench_core::message::BenchmarkMessage;
-use bench_serve::{Incoming, Serve, ServeError};
+use bench_serve::{BetweenCalls, Incoming, Serve, ServeError};
 use tcp_api::{FrameReader, ReadError, WriteError, send_frame, send_refusal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -50,10 +50,10 @@ where
 /// Answers messages of codec `C`.
 pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, serve: Serve) {
     let handler = serve.handler.clone();
-    let mut stopping = pin!(serve.shutdown_requested());
+    let mut between_calls = serve.between_calls();
     let served = async {
         let mut reader = FrameReader::default();
-        while let Some(request) = next_frame(&mut reader, &mut stream, &mut stopping, C::decode).await? {
+        while let Some(request) = next_frame(&mut reader, &mut stream, &mut between_calls, C::decode).await? {
             let request = request.map_err(|error| Failure::Refuse(error.to_string()))?;
             let reply = handler.echo(request).await;
             send_frame(&mut stream, |frame| C::encode(&reply, frame)).await?;
@@ -68,10 +68,10 @@ pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, serve: Serv
 /// Sends every frame back.
 pub async fn opaque(mut stream: TcpStream, serve: Serve) {
     let handler = serve.handler.clone();
-    let mut stopping = pin!(serve.shutdown_requested());
+    let mut between_calls = serve.between_calls();
     let served = async {
         let mut reader = FrameReader::default();
-        while let Some(request) = next_frame(&mut reader, &mut stream, &mut stopping, <[u8]>::to_vec).await? {
+        while let Some(request) = next_frame(&mut reader, &mut stream, &mut between_calls, <[u8]>::to_vec).await? {
             let reply = handler.payload(request).await;
             send_frame(&mut stream, |frame| frame.extend_from_slice(&reply)).await?;
         }
@@ -86,20 +86,14 @@ pub async fn opaque(mut stream: TcpStream, serve: Serve) {
 async fn next_frame<T>(
     reader: &mut FrameReader,
     stream: &mut TcpStream,
-    stopping: &mut (impl Future<Output = ()> + Unpin),
+    between_calls: &mut BetweenCalls,
     take: impl FnOnce(&[u8]) -> T,
 ) -> Result<Option<T>, Failure> {
-    let next = tokio::select! {
-        // The reply comes first: asking for the shutdown each time would be a cost of every call.
-        biased;
-        next = reader.next(stream, take) => next,
-        () = stopping => return Ok(None),
-    };
-    match next {
-        Ok(taken) => Ok(Some(taken)),
-        Err(ReadError::Closed) => Ok(None),
-        Err(error @ (ReadError::TooLarge(_) | ReadError::TooSlow)) => Err(Failure::Refuse(error.to_string())),
-        Err(error) => Err(Failure::Lost(error.to_string())),
+    match between_calls.wait_for(reader.next(stream, take)).await {
+        Some(Ok(taken)) => Ok(Some(taken)),
+        None | Some(Err(ReadError::Closed)) => Ok(None),
+        Some(Err(error @ (ReadError::TooLarge(_) | ReadError::TooSlow))) => Err(Failure::Refuse(error.to_string())),
+        Some(Err(error)) => Err(Failure::Lost(error.to_string())),
     }
 }
 
