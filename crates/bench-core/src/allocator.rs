@@ -1,20 +1,20 @@
 //! The allocator of every process of the suite: a fairness decision, see METHODOLOGY.md.
 
-/// mimalloc as it is.
+/// jemalloc as it is.
 #[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[cfg(feature = "count-allocations")]
 pub use counting::allocations;
 
-/// mimalloc behind a counter, for builds that ask how much a call allocates (`--features count-allocations`).
+/// jemalloc behind a counter, for builds that ask how much a call allocates (`--features count-allocations`).
 #[cfg(feature = "count-allocations")]
 mod counting {
     use std::alloc::{GlobalAlloc, Layout};
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use mimalloc::MiMalloc;
+    use tikv_jemallocator::Jemalloc;
 
     static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -23,23 +23,23 @@ mod counting {
 
     struct Counting;
 
-    // SAFETY: every request goes to mimalloc unchanged.
+    // SAFETY: every request goes to jemalloc unchanged.
     unsafe impl GlobalAlloc for Counting {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             COUNT.fetch_add(1, Ordering::Relaxed);
             // SAFETY: the caller's promise is passed on.
-            unsafe { MiMalloc.alloc(layout) }
+            unsafe { Jemalloc.alloc(layout) }
         }
 
         unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-            // SAFETY: the memory came from mimalloc with this layout.
-            unsafe { MiMalloc.dealloc(memory, layout) }
+            // SAFETY: the memory came from jemalloc with this layout.
+            unsafe { Jemalloc.dealloc(memory, layout) }
         }
 
         unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
             COUNT.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: the memory came from mimalloc with this layout.
-            unsafe { MiMalloc.realloc(memory, layout, size) }
+            // SAFETY: the memory came from jemalloc with this layout.
+            unsafe { Jemalloc.realloc(memory, layout, size) }
         }
     }
 

@@ -40,7 +40,10 @@ impl BuildInfo {
             profile: env!("BENCH_PROFILE").to_owned(),
             optimised: env!("BENCH_OPT_LEVEL") == "3" && !cfg!(debug_assertions),
             rustc: env!("BENCH_RUSTC").to_owned(),
-            allocator: format!("mimalloc crate {}", locked_version("mimalloc").unwrap_or("of an unknown version")),
+            allocator: format!(
+                "jemalloc by tikv-jemallocator {}",
+                locked_version("tikv-jemallocator").unwrap_or("of an unknown version")
+            ),
             git_commit: Some(env!("BENCH_GIT_COMMIT"))
                 .filter(|commit| !commit.is_empty())
                 .map(str::to_owned),

@@ -115,6 +115,7 @@ async fn connect_all<C: Connect, W: Workload<C>>(spec: &WorkerSpec) -> Result<Ve
     let target = Rc::new(spec.target.clone());
     let mut waiting = spec.connections.iter().cloned();
     let mut connecting = JoinSet::new();
+    let workload = W::new(&spec.workload);
     let mut callers = Vec::new();
     loop {
         while connecting.len() < CONNECTS_AT_ONCE
@@ -131,7 +132,7 @@ async fn connect_all<C: Connect, W: Workload<C>>(spec: &WorkerSpec) -> Result<Ve
         let new_caller = |index, link| Caller {
             index,
             link,
-            workload: W::new(&spec.workload),
+            workload: workload.clone(),
             watched: Watched::new(),
             alive: true,
         };

@@ -194,7 +194,7 @@ fn framework_crates_leave_to_the_harness_what_is_the_harnesses() {
                 }
             }
         }
-        for dependency in ["clap", "hdrhistogram", "mimalloc", "socket2", "signal-hook", "bench-host"] {
+        for dependency in ["clap", "hdrhistogram", "tikv-jemallocator", "socket2", "signal-hook", "bench-host"] {
             assert!(
                 package.dependencies.iter().all(|found| found.name != dependency),
                 "{} depends on {dependency}",

@@ -11,7 +11,7 @@ mod socket;
 mod writer;
 
 pub use reader::{FrameReader, ReadError};
-pub use writer::{WriteError, send_frame, send_refusal};
+pub use writer::{Unsent, WriteError, begin_frame, send_frame, send_refusal};
 
 /// Largest frame that is accepted, without its length: 8 MiB, as tokio-util's `LengthDelimitedCodec`. Checked before any memory is
 /// taken for it.

@@ -62,25 +62,23 @@ impl FrameReader {
     /// # Errors
     /// [`ReadError::Closed`] at the end of the stream between frames; the others say what went wrong.
     pub async fn next<T>(&mut self, stream: &mut TcpStream, take: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
-        let mut take = Some(take);
-        if let Some(taken) = take_first(&mut self.pending, &mut take)? {
-            return Ok(taken);
-        }
+        let mut taker = Taker { take: Some(take), taken: None };
         let mut deadline = None;
+        self.take_pending(&mut taker)?;
         loop {
+            if let Some(taken) = taker.taken {
+                return Ok(taken);
+            }
             let waits_between_frames = self.pending.is_empty();
-            let read = poll_fn(|context| self.poll_read(stream, &mut take, context));
+            let read = poll_fn(|context| self.poll_read(stream, &mut taker, context));
             // The common case, a whole frame at once, waits between frames and without a timer.
-            let taken = match waits_between_frames {
+            match waits_between_frames {
                 true => read.await?,
                 // For the frame as a whole: a peer that sends a byte now and then does not hold the connection for ever.
                 false => {
                     let deadline = *deadline.get_or_insert_with(|| Instant::now() + FRAME_TIME);
-                    timeout_at(deadline, read).await.map_err(|_| ReadError::TooSlow)??
+                    timeout_at(deadline, read).await.map_err(|_| ReadError::TooSlow)??;
                 }
-            };
-            if let Some(taken) = taken {
-                return Ok(taken);
             }
         }
     }
@@ -89,52 +87,63 @@ impl FrameReader {
     fn poll_read<T>(
         &mut self,
         stream: &TcpStream,
-        take: &mut Option<impl FnOnce(&[u8]) -> T>,
+        taker: &mut Taker<impl FnOnce(&[u8]) -> T, T>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<T>, ReadError>> {
+    ) -> Poll<Result<(), ReadError>> {
         READ.with_borrow_mut(|buffer| {
             let received = ready!(poll_receive(stream, context, buffer))?;
             let bytes = &buffer[..received];
             Poll::Ready(match (bytes, self.pending.len()) {
                 ([], 0) => Err(ReadError::Closed),
                 ([], got) => Err(ReadError::Truncated { got }),
-                (_, 0) => self.take_from(bytes, take),
+                (_, 0) => self.take_from(bytes, taker),
                 _ => {
                     self.pending.extend_from_slice(bytes);
-                    take_first(&mut self.pending, take)
+                    self.take_pending(taker)
                 }
             })
         })
     }
 
-    fn take_from<T>(&mut self, bytes: &[u8], take: &mut Option<impl FnOnce(&[u8]) -> T>) -> Result<Option<T>, ReadError> {
-        match parse(bytes)? {
-            Some(frame) => {
-                self.pending.extend_from_slice(&bytes[PREFIX_BYTES + frame.len()..]);
-                Ok(take.take().map(|take| take(frame)))
-            }
-            None => {
-                self.pending.extend_from_slice(bytes);
-                Ok(None)
-            }
+    /// Takes the first frame of the bytes, if it is whole, and keeps the rest.
+    fn take_from<T>(&mut self, bytes: &[u8], taker: &mut Taker<impl FnOnce(&[u8]) -> T, T>) -> Result<(), ReadError> {
+        let mut rest = bytes;
+        if let Some(frame) = parse(bytes)? {
+            taker.take(frame);
+            rest = &bytes[PREFIX_BYTES + frame.len()..];
         }
+        self.pending.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Takes the first frame out of what is pending, if it is whole.
+    fn take_pending<T>(&mut self, taker: &mut Taker<impl FnOnce(&[u8]) -> T, T>) -> Result<(), ReadError> {
+        let Some(frame) = parse(&self.pending)? else {
+            return Ok(());
+        };
+        let end = PREFIX_BYTES + frame.len();
+        taker.take(frame);
+        if end == self.pending.len() {
+            // Also gives back the memory of a large frame.
+            self.pending = Vec::new();
+        } else {
+            self.pending.drain(..end);
+        }
+        Ok(())
     }
 }
 
-/// Takes the first frame out of what is pending, if it is whole.
-fn take_first<T>(pending: &mut Vec<u8>, take: &mut Option<impl FnOnce(&[u8]) -> T>) -> Result<Option<T>, ReadError> {
-    let Some(frame) = parse(pending)? else {
-        return Ok(None);
-    };
-    let end = PREFIX_BYTES + frame.len();
-    let taken = take.take().map(|take| take(frame));
-    if end == pending.len() {
-        // Also gives back the memory of a large frame.
-        *pending = Vec::new();
-    } else {
-        pending.drain(..end);
+/// Makes something of one frame. It may be large (a decoded message), so it is put in its place at once instead of being handed through
+/// each layer.
+struct Taker<F, T> {
+    take: Option<F>,
+    taken: Option<T>,
+}
+
+impl<T, F: FnOnce(&[u8]) -> T> Taker<F, T> {
+    fn take(&mut self, frame: &[u8]) {
+        self.taken = self.take.take().map(|take| take(frame));
     }
-    Ok(taken)
 }
 
 /// The frame that the bytes begin with; `None` when it is not whole yet.

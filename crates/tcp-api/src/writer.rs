@@ -37,7 +37,15 @@ pub enum WriteError {
 /// # Errors
 /// When it is over the limit, when the peer does not take it, or when the connection fails.
 pub async fn send_frame(stream: &mut TcpStream, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
-    send(stream, 0, fill).await
+    begin_frame(stream, fill)?.finish(stream).await
+}
+
+/// As [`send_frame`], for a sender that wants to be rid of what the frame is made of before it waits for anything.
+///
+/// # Errors
+/// When the frame is over the limit or the connection fails.
+pub fn begin_frame(stream: &TcpStream, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Unsent, WriteError> {
+    begin(stream, 0, fill)
 }
 
 /// Sends a refusal, after which the connection is to be closed.
@@ -45,25 +53,37 @@ pub async fn send_frame(stream: &mut TcpStream, fill: impl FnOnce(&mut Vec<u8>))
 /// # Errors
 /// As [`send_frame`].
 pub async fn send_refusal(stream: &mut TcpStream, reason: &str) -> Result<(), WriteError> {
-    send(stream, REFUSAL_BIT, |frame| {
-        frame.extend_from_slice(&reason.as_bytes()[..reason.len().min(REFUSAL_LIMIT)])
-    })
-    .await
+    let refusal = &reason.as_bytes()[..reason.len().min(REFUSAL_LIMIT)];
+    begin(stream, REFUSAL_BIT, |frame| frame.extend_from_slice(refusal))?
+        .finish(stream)
+        .await
 }
 
-async fn send(stream: &mut TcpStream, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
-    // The common case is one system call and no timer.
-    let rest = FRAME.with_borrow_mut(|frame| try_send(stream, frame, mark, fill))?;
-    if !rest.is_empty() {
-        timeout(FRAME_TIME, stream.write_all(&rest))
-            .await
-            .map_err(|_| WriteError::TooSlow)??;
+/// What of a frame the socket did not take at once: nothing, but for a slow peer.
+#[must_use]
+pub struct Unsent(Vec<u8>);
+
+impl Unsent {
+    /// Sends it.
+    ///
+    /// # Errors
+    /// When the peer does not take it, or when the connection fails.
+    pub async fn finish(self, stream: &mut TcpStream) -> Result<(), WriteError> {
+        // The common case needs no timer.
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let sent = timeout(FRAME_TIME, stream.write_all(&self.0)).await;
+        Ok(sent.map_err(|_| WriteError::TooSlow)??)
     }
-    Ok(())
 }
 
-/// Puts a frame together and writes as much of it as the socket takes; returns what is left, which is nothing but for a slow peer.
-fn try_send(stream: &TcpStream, frame: &mut Vec<u8>, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, WriteError> {
+fn begin(stream: &TcpStream, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Unsent, WriteError> {
+    FRAME.with_borrow_mut(|frame| write_once(stream, frame, mark, fill))
+}
+
+/// Puts a frame together and writes as much of it as the socket takes.
+fn write_once(stream: &TcpStream, frame: &mut Vec<u8>, mark: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Unsent, WriteError> {
     frame.clear();
     frame.extend_from_slice(&[0; PREFIX_BYTES]);
     fill(frame);
@@ -74,9 +94,9 @@ fn try_send(stream: &TcpStream, frame: &mut Vec<u8>, mark: u32, fill: impl FnOnc
     }
     frame[..PREFIX_BYTES].copy_from_slice(&(length as u32 | mark).to_be_bytes());
     let written = try_send_bytes(stream, frame)?;
-    let rest = frame[written..].to_vec();
+    let unsent = Unsent(frame[written..].to_vec());
     if frame.capacity() > KEPT_BYTES {
         *frame = Vec::new();
     }
-    Ok(rest)
+    Ok(unsent)
 }

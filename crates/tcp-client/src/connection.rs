@@ -2,7 +2,7 @@
 
 use bench_core::failure::{CallError, FailureKind};
 use bench_load::{CallResult, Target};
-use tcp_api::{FrameReader, ReadError, WriteError, send_frame};
+use tcp_api::{FrameReader, ReadError, Unsent, WriteError, begin_frame};
 use tokio::net::TcpStream;
 
 pub struct Connection {
@@ -18,8 +18,8 @@ impl Connection {
         })
     }
 
-    /// Sends the frame that `fill` makes, and gives the one that answers it to `take`.
-    pub async fn call<T>(&mut self, fill: impl FnOnce(&mut Vec<u8>), take: impl FnOnce(&[u8]) -> T) -> CallResult<T> {
+    /// Sends the frame that `fill` makes, as far as that needs no waiting. The reply is still to be received.
+    pub fn send(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> CallResult<Unsent> {
         // It would be taken for the reply to this call.
         if self.reader.has_pending() {
             return Err(CallError::fatal(
@@ -27,7 +27,12 @@ impl Connection {
                 "the server sent more than it was asked for",
             ));
         }
-        send_frame(&mut self.stream, fill).await.map_err(write_failure)?;
+        begin_frame(&self.stream, fill).map_err(write_failure)
+    }
+
+    /// Gives the frame that answers what was sent to `take`.
+    pub async fn receive<T>(&mut self, unsent: Unsent, take: impl FnOnce(&[u8]) -> T) -> CallResult<T> {
+        unsent.finish(&mut self.stream).await.map_err(write_failure)?;
         self.reader.next(&mut self.stream, take).await.map_err(read_failure)
     }
 }

@@ -43,8 +43,9 @@ impl<C: Codec<BenchmarkMessage>> EchoCalls for Echo<C> {
     type Message = BenchmarkMessage;
 
     async fn say(&mut self, request: BenchmarkMessage) -> CallResult<BenchmarkMessage> {
-        // Moved in, so that it is freed once it is sent and not kept until the reply comes.
-        let reply = self.connection.call(move |frame| C::encode(&request, frame), C::decode).await?;
+        let unsent = self.connection.send(|frame| C::encode(&request, frame))?;
+        drop(request);
+        let reply = self.connection.receive(unsent, C::decode).await?;
         reply.map_err(|error| CallError::fatal(FailureKind::Protocol, error.to_string()))
     }
 }
@@ -63,7 +64,8 @@ impl Connect for Opaque {
 
 impl PayloadCalls for Opaque {
     async fn exchange(&mut self, request: Bytes) -> CallResult<Bytes> {
-        self.0.call(|frame| frame.extend_from_slice(&request), Bytes::copy_from_slice).await
+        let unsent = self.0.send(|frame| frame.extend_from_slice(&request))?;
+        self.0.receive(unsent, Bytes::copy_from_slice).await
     }
 }
 

@@ -1,14 +1,17 @@
 //! The ancestors' workload: the 581-byte message, answered with 527 bytes.
 
+use std::rc::Rc;
+
 use bench_core::message::{EchoMessage as _, REQUEST_BYTES, benchmark_request};
 
 use super::{Workload, WorkloadSpec};
 use crate::connect::{CallResult, EchoCalls};
 
 /// The same message in every call, as the ancestors did.
+#[derive(Clone)]
 pub struct Echo<M> {
-    request: M,
-    reply: M,
+    request: Rc<M>,
+    reply: Rc<M>,
 }
 
 impl<C: EchoCalls> Workload<C> for Echo<C::Message> {
@@ -25,7 +28,7 @@ impl<C: EchoCalls> Workload<C> for Echo<C::Message> {
     }
 
     fn prepare(&mut self) -> C::Message {
-        self.request.clone()
+        C::Message::clone(&self.request)
     }
 
     fn call(connection: &mut C, request: C::Message) -> impl Future<Output = CallResult<C::Message>> {
@@ -33,7 +36,7 @@ impl<C: EchoCalls> Workload<C> for Echo<C::Message> {
     }
 
     fn is_right(&self, reply: &C::Message) -> bool {
-        *reply == self.reply
+        *reply == *self.reply
     }
 
     fn mutated(spec: &WorkloadSpec) -> Self {
@@ -47,6 +50,9 @@ impl<M: bench_core::message::EchoMessage> Echo<M> {
     fn of(request: M) -> Self {
         let mut reply = request.clone();
         reply.answer();
-        Self { request, reply }
+        Self {
+            request: Rc::new(request),
+            reply: Rc::new(reply),
+        }
     }
 }

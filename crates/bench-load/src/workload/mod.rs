@@ -17,8 +17,9 @@ pub struct WorkloadSpec {
     pub seed: u64,
 }
 
-/// One caller's stream of requests to a service over connections of type `C`.
-pub trait Workload<C: Connect>: 'static {
+/// One caller's stream of requests to a service over connections of type `C`. Made once per client thread; each of its callers has a
+/// clone, which shares what all callers send and expect: a copy each would fill the cache at 500 callers.
+pub trait Workload<C: Connect>: Clone + 'static {
     /// What is sent.
     type Request;
     /// What comes back.
@@ -26,7 +27,7 @@ pub trait Workload<C: Connect>: 'static {
     /// Value of `--workload`.
     const NAME: &'static str;
 
-    /// A caller's workload.
+    /// The workload of a thread's callers.
     fn new(spec: &WorkloadSpec) -> Self;
 
     /// Bytes of a request's message before framing, for the record.

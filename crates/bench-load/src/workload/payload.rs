@@ -7,6 +7,7 @@ use super::{Workload, WorkloadSpec};
 use crate::connect::{CallResult, PayloadCalls};
 
 /// The same bytes in every call; a clone of them copies nothing.
+#[derive(Clone)]
 pub struct Payload {
     body: Bytes,
 }
