@@ -62,7 +62,10 @@ impl FrameReader {
     /// # Errors
     /// [`ReadError::Closed`] at the end of the stream between frames; the others say what went wrong.
     pub async fn next<T>(&mut self, stream: &mut TcpStream, take: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
-        let mut taker = Taker { take: Some(take), taken: None };
+        let mut taker = Taker {
+            take: Some(take),
+            taken: None,
+        };
         let mut deadline = None;
         self.take_pending(&mut taker)?;
         loop {
