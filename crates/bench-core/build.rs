@@ -14,7 +14,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn generate_messages(proto: &Path) -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo:rerun-if-changed={}", proto.display());
     let descriptors = protox::compile(["benchmark.proto"], [proto])?;
-    prost_build::Config::new().bytes(["."]).compile_fds(descriptors)?;
+    prost_build::Config::new()
+        .bytes(["."])
+        // The serde stacks send the same type as it is: plain numbers, `field5` an empty array.
+        .type_attribute(".", "#[derive(serde::Serialize, serde::Deserialize)]")
+        .field_attribute("PayloadMessage.body", r#"#[serde(with = "crate::codec::payload_bytes")]"#)
+        .compile_fds(descriptors)?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ mod connection;
 use std::marker::PhantomData;
 use std::process::ExitCode;
 
-use bench_core::codec::{Codec, Protobuf};
+use bench_core::codec::{Bincode, Codec, Json, MessagePack, Protobuf};
 use bench_core::failure::{CallError, FailureKind};
 use bench_core::lane::Lane;
 use bench_core::message::BenchmarkMessage;
@@ -75,5 +75,11 @@ fn settings(_lane: Lane) -> Settings {
 }
 
 fn main() -> ExitCode {
-    Registry::new("tcp", "tokio").echo::<Echo<Protobuf>>().payload::<Opaque>().main()
+    Registry::new("tcp", "tokio")
+        .echo::<Echo<Protobuf>>()
+        .echo::<Echo<Json>>()
+        .echo::<Echo<MessagePack>>()
+        .echo::<Echo<Bincode>>()
+        .payload::<Opaque>()
+        .main()
 }

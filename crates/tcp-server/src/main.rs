@@ -5,7 +5,7 @@ mod connection;
 use std::marker::PhantomData;
 use std::process::ExitCode;
 
-use bench_core::codec::{Codec, Protobuf};
+use bench_core::codec::{Bincode, Codec, Json, MessagePack, Protobuf};
 use bench_core::lane::Lane;
 use bench_core::message::BenchmarkMessage;
 use bench_core::wire::Wire;
@@ -47,5 +47,11 @@ fn settings(_lane: Lane) -> Settings {
 }
 
 fn main() -> ExitCode {
-    Registry::new("tcp", "tokio").serves::<Echo<Protobuf>>().serves::<Opaque>().main()
+    Registry::new("tcp", "tokio")
+        .serves::<Echo<Protobuf>>()
+        .serves::<Echo<Json>>()
+        .serves::<Echo<MessagePack>>()
+        .serves::<Echo<Bincode>>()
+        .serves::<Opaque>()
+        .main()
 }

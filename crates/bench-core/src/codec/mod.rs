@@ -1,8 +1,11 @@
 //! How a message becomes bytes, for the stacks that bring no codec of their own (raw TCP).
 
+pub mod payload_bytes;
 mod protobuf;
+mod serde_formats;
 
 pub use protobuf::Protobuf;
+pub use serde_formats::{Bincode, Json, MessagePack};
 
 /// What was wrong with bytes that should have been a message.
 #[derive(Debug, thiserror::Error)]
