@@ -23,7 +23,7 @@ pub trait EchoMessage: Clone + PartialEq {
     fn answer(&mut self);
 
     /// Changes three fields (an integer, an optional integer and a string) to values made from `seed`, so that a server that sends a
-    /// canned reply is found out.
+    /// canned reply, or another call's, is found out. Two seeds below 2³¹ make two messages that differ in the integer and in the string.
     fn mutate(&mut self, seed: u64);
 }
 
@@ -36,9 +36,9 @@ impl EchoMessage for BenchmarkMessage {
     }
 
     fn mutate(&mut self, seed: u64) {
-        let [a, b, ..] = seed.to_le_bytes();
-        self.field3 = i32::from(a) - 1000;
-        self.field280 = Some(i32::from(b) + 7);
+        let low = (seed & 0x7fff_ffff) as i32;
+        self.field3 = low - 1000;
+        self.field280 = Some(low ^ 7);
         self.field4 = Some(format!("seed {seed}"));
     }
 }

@@ -21,8 +21,8 @@ pub(crate) const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 const MOST_CALLERS: u64 = 1_000_000;
 const MOST_CALLS: u64 = 1_000_000_000_000;
 const MOST_THREADS: u64 = 1024;
-/// Largest payload: 4 MiB, the receive limit of gRPC implementations, less room for framing is the stack's own affair.
-const MOST_PAYLOAD: u64 = 4 * 1024 * 1024;
+/// Largest payload: 128 MiB, beyond what any stack takes, so that its refusal can be looked at.
+const MOST_PAYLOAD: u64 = 128 * 1024 * 1024;
 
 pub(crate) enum Command {
     List(Output),
@@ -93,7 +93,7 @@ pub(crate) struct MeasureFlags {
     #[arg(long)]
     pub workload: Option<String>,
 
-    /// Size of a payload, for --workload payload: 0 to 4m (k and m are 1024 and 1024²)
+    /// Size of a payload, for --workload payload: 0 to 128m (k and m are 1024 and 1024²); each stack has a limit of its own
     #[arg(long, value_name = "BYTES", default_value = "581", value_parser = size)]
     pub payload: usize,
 
@@ -300,8 +300,9 @@ mod tests {
     fn sizes_and_labels_are_read_or_refused() {
         assert_eq!(size("64k"), Ok(65_536));
         assert_eq!(size("4m"), Ok(4_194_304));
+        assert_eq!(size("128m"), Ok(134_217_728));
         assert_eq!(size("0"), Ok(0));
-        for text in ["", "k", "-1", "4097k", "1e3", "1.5k", "99999999999999999999m"] {
+        for text in ["", "k", "-1", "131073k", "1e3", "1.5k", "99999999999999999999m"] {
             assert!(size(text).is_err(), "{text}");
         }
         assert!(label("my-laptop-2").is_ok());

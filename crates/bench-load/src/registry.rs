@@ -14,7 +14,7 @@ use crate::control;
 use crate::flags;
 use crate::output;
 use crate::worker::{self, Command, Event, WorkerSpec};
-use crate::workload::{Echo, Payload, Workload, WorkloadSpec};
+use crate::workload::{Distinct, Echo, Payload, Workload, WorkloadSpec};
 
 /// A framework's name and what its client can do: wires × workloads.
 pub struct Registry {
@@ -61,6 +61,7 @@ impl Registry {
     /// Offers the echo service over a wire. The first wire that is registered is the stack's flagship and the default.
     pub fn echo<C: EchoCalls>(mut self) -> Self {
         self.entries.push(Entry::of::<C, Echo<C::Message>>());
+        self.entries.push(Entry::of::<C, Distinct<C::Message>>());
         self
     }
 

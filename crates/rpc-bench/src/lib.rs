@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod calibrate;
+pub mod check;
 pub mod child;
 pub mod command;
 pub mod dates;

@@ -1,5 +1,7 @@
 //! The formats that the serde stacks bring, over plain frames: what a framework costs beyond its codec shows against these.
 
+use std::io::Cursor;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -38,9 +40,10 @@ impl<M: Serialize + DeserializeOwned> Codec<M> for MessagePack {
 
     fn decode(bytes: &[u8]) -> Result<M, DecodeError> {
         let name = <Self as Codec<M>>::NAME;
-        let mut decoder = rmp_serde::Deserializer::from_read_ref(bytes);
+        // The reader that tokio-serde takes too, and the only one that says how far it came.
+        let mut decoder = rmp_serde::Deserializer::new(Cursor::new(bytes));
         let message = M::deserialize(&mut decoder).map_err(|error| failure(name, bytes, &error))?;
-        match decoder.get_ref().len() {
+        match bytes.len() as u64 - decoder.position() {
             0 => Ok(message),
             left => Err(failure(name, bytes, &format_args!("{left} bytes follow the message"))),
         }

@@ -1,8 +1,10 @@
 //! What is called: a workload makes requests, calls a service, and knows the right reply.
 
+mod distinct;
 mod echo;
 mod payload;
 
+pub use distinct::Distinct;
 pub use echo::Echo;
 pub use payload::Payload;
 

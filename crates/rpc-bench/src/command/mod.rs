@@ -1,6 +1,7 @@
 //! The subcommands: flags, and what each does with them.
 
 mod calibrate;
+mod check;
 mod floor;
 mod list;
 mod report;
@@ -33,6 +34,8 @@ pub struct Cli {
 pub enum Command {
     /// Lists the stacks with their wires and workloads
     List(list::ListArgs),
+    /// Checks that the stacks do what the suite asks of a framework, wire by wire
+    Check(check::CheckArgs),
     /// Runs a matrix of cells and writes a folder of results
     Sweep(sweep::SweepArgs),
     /// Makes the tables again from records
@@ -51,6 +54,7 @@ pub fn run(cli: Cli) -> Result<u8> {
     let manifest = cli.manifest_path.as_deref();
     match cli.command {
         Command::List(args) => list::run(&args, manifest),
+        Command::Check(args) => check::run(&args, manifest),
         Command::Sweep(args) => sweep::run(&args, manifest),
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),

@@ -85,7 +85,7 @@ fn attempt(cell: &Cell, programs: &Programs, seed: u64, label: &str, interrupt: 
 }
 
 /// The server's first line; `None` when somebody asked to stop.
-fn ready(server: &Child, interrupt: &Interrupt) -> Result<Option<ServerInfo>> {
+pub(crate) fn ready(server: &Child, interrupt: &Interrupt) -> Result<Option<ServerInfo>> {
     let name = server.name();
     match server.next_line(READY_LIMIT, interrupt) {
         Waited::Got(line) => match serde_json::from_str(&line) {
