@@ -83,7 +83,8 @@ impl BetweenCalls {
         .await
     }
 
-    fn is_stopping(&mut self, context: &mut Context<'_>) -> bool {
+    /// Whether the server is to stop; wakes the task when it is.
+    pub fn is_stopping(&mut self, context: &mut Context<'_>) -> bool {
         if !self.registered {
             self.registered = true;
             return self.notice.as_mut().poll(context).is_ready();

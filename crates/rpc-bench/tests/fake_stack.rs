@@ -89,6 +89,18 @@ fn a_failed_cell_is_a_record_with_its_error_and_the_sweep_goes_on() {
 }
 
 #[test]
+fn a_stack_that_fails_its_checks_has_no_throughput() {
+    let sweep = sweep_of("rounds = 1\n");
+    let output = sweep.sweep_with_checks(&[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    for record in sweep.records() {
+        let error = record.record.error.unwrap();
+        assert!(error.contains("not measured, for it fails a check"), "{error}");
+        assert_eq!(record.record.throughput_per_s, None);
+    }
+}
+
+#[test]
 fn what_is_not_offered_is_said_and_not_run() {
     let sweep = sweep_of("wires = [\"good/x\", \"client-stays/x\"]\nconnections = [2]\n");
     let output = sweep.sweep(&[]).output().unwrap();
@@ -180,7 +192,9 @@ fn an_interrupted_sweep_keeps_what_is_complete_and_goes_on_later() {
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains("`seed = 1`"), "{}", stderr(&output));
 
-        let output = rpc_bench(&["sweep", "--resume", folder.to_str().unwrap()]).output().unwrap();
+        let output = rpc_bench(&["sweep", "--resume", folder.to_str().unwrap(), "--skip-checks"])
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(stderr(&output).contains("torn"), "{}", stderr(&output));
         assert!(

@@ -6,6 +6,7 @@
 //! One read and one write per call: a frame is written by one system call, and read by one where it fits the buffer. Both buffers are the
 //! thread's; a connection keeps only what has not come whole.
 
+pub mod mux;
 mod reader;
 mod socket;
 mod writer;
@@ -22,6 +23,9 @@ pub const PREFIX_BYTES: usize = 4;
 
 /// Marks a refusal in the length.
 pub const REFUSAL_BIT: u32 = 1 << 31;
+
+/// Marks a frame of the multiplexed form in the length, so that the two forms cannot take each other's frames for their own.
+pub const MUX_BIT: u32 = 1 << 30;
 
 /// Longest text of a refusal, in bytes.
 pub const REFUSAL_LIMIT: usize = 1024;

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
 use crate::socket::poll_receive;
-use crate::{FRAME_LIMIT, FRAME_TIME, PREFIX_BYTES, REFUSAL_BIT, REFUSAL_LIMIT};
+use crate::{FRAME_LIMIT, FRAME_TIME, MUX_BIT, PREFIX_BYTES, REFUSAL_BIT, REFUSAL_LIMIT};
 
 /// What one system call reads at most.
 const READ_BYTES: usize = 16 * 1024;
@@ -34,6 +34,12 @@ pub enum ReadError {
     /// A frame over the limit: nothing was allocated for it.
     #[error("a frame of {0} bytes is over the limit of {FRAME_LIMIT} ({REFUSAL_LIMIT} for a refusal)")]
     TooLarge(usize),
+    /// One form was expected, multiplexed or not, and the other one came.
+    #[error("a frame of the other form came (tcp+framed and tcp+mux do not mix)")]
+    OtherForm,
+    /// A frame of the multiplexed form without a request id.
+    #[error("a frame of {0} bytes has no request id")]
+    NoId(usize),
     /// The peer began a frame and did not go on.
     #[error("the peer did not finish a frame within {} s", FRAME_TIME.as_secs())]
     TooSlow,
@@ -111,7 +117,7 @@ impl FrameReader {
     /// Takes the first frame of the bytes, if it is whole, and keeps the rest.
     fn take_from<T>(&mut self, bytes: &[u8], taker: &mut Taker<impl FnOnce(&[u8]) -> T, T>) -> Result<(), ReadError> {
         let mut rest = bytes;
-        if let Some(frame) = parse(bytes)? {
+        if let Some(frame) = parse(bytes, 0)? {
             taker.take(frame);
             rest = &bytes[PREFIX_BYTES + frame.len()..];
         }
@@ -121,7 +127,7 @@ impl FrameReader {
 
     /// Takes the first frame out of what is pending, if it is whole.
     fn take_pending<T>(&mut self, taker: &mut Taker<impl FnOnce(&[u8]) -> T, T>) -> Result<(), ReadError> {
-        let Some(frame) = parse(&self.pending)? else {
+        let Some(frame) = parse(&self.pending, 0)? else {
             return Ok(());
         };
         let end = PREFIX_BYTES + frame.len();
@@ -149,16 +155,21 @@ impl<T, F: FnOnce(&[u8]) -> T> Taker<F, T> {
     }
 }
 
-/// The frame that the bytes begin with; `None` when it is not whole yet.
-fn parse(bytes: &[u8]) -> Result<Option<&[u8]>, ReadError> {
+/// The frame that the bytes begin with; `None` when it is not whole yet. `mark` is what a length is marked with: [`MUX_BIT`] or nothing.
+pub(crate) fn parse(bytes: &[u8], mark: u32) -> Result<Option<&[u8]>, ReadError> {
     let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX_BYTES>() else {
         return Ok(None);
     };
     let prefix = u32::from_be_bytes(*prefix);
-    let length = (prefix & !REFUSAL_BIT) as usize;
     let refusal = prefix & REFUSAL_BIT != 0;
+    let length = (prefix & !REFUSAL_BIT & !MUX_BIT) as usize;
+    let is_other_form = !refusal && prefix & MUX_BIT != mark;
     if length > if refusal { REFUSAL_LIMIT } else { FRAME_LIMIT } {
-        return Err(ReadError::TooLarge(length));
+        // Bytes that are no frame at all are shown as they came.
+        return Err(ReadError::TooLarge(if is_other_form { prefix as usize } else { length }));
+    }
+    if is_other_form {
+        return Err(ReadError::OtherForm);
     }
     match rest.get(..length) {
         Some(text) if refusal => Err(ReadError::Refused(String::from_utf8_lossy(text).into_owned())),

@@ -32,6 +32,17 @@ pub fn poll_receive(stream: &TcpStream, context: &mut Context<'_>, buffer: &mut 
     }
 }
 
+/// Sends as much as the socket takes at once, which is not nothing.
+pub fn poll_send(stream: &TcpStream, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    loop {
+        ready!(stream.poll_write_ready(context))?;
+        match try_send_bytes(stream, bytes) {
+            Ok(0) => {}
+            result => return Poll::Ready(result),
+        }
+    }
+}
+
 /// Sends as much as the socket takes at once; 0 when it takes nothing.
 pub fn try_send_bytes(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     match stream.try_io(Interest::WRITABLE, || Ok(send(stream, bytes, SendFlags::NOSIGNAL)?)) {

@@ -46,12 +46,12 @@ fn write_failure(error: WriteError) -> CallError {
     }
 }
 
-fn read_failure(error: ReadError) -> CallError {
+pub fn read_failure(error: ReadError) -> CallError {
     let kind = match error {
         ReadError::Io(error) => return error.into(),
         ReadError::Closed | ReadError::Truncated { .. } => FailureKind::Reset,
         ReadError::Refused(_) => FailureKind::ServerError,
-        ReadError::TooLarge(_) => FailureKind::Protocol,
+        ReadError::TooLarge(_) | ReadError::OtherForm | ReadError::NoId(_) => FailureKind::Protocol,
         ReadError::TooSlow => FailureKind::Timeout,
     };
     CallError::fatal(kind, error.to_string())

@@ -92,8 +92,21 @@ async fn next_frame<T>(
     match between_calls.wait_for(reader.next(stream, take)).await {
         Some(Ok(taken)) => Ok(Some(taken)),
         None | Some(Err(ReadError::Closed)) => Ok(None),
-        Some(Err(error @ (ReadError::TooLarge(_) | ReadError::TooSlow))) => Err(Failure::Refuse(error.to_string())),
-        Some(Err(error)) => Err(Failure::Lost(error.to_string())),
+        Some(Err(error)) => Err(read_failure(error)),
+    }
+}
+
+/// What the peer did wrong it is told; a lost connection has nobody to tell.
+pub fn read_failure(error: ReadError) -> Failure {
+    match error {
+        ReadError::TooLarge(_) | ReadError::TooSlow | ReadError::OtherForm | ReadError::NoId(_) => Failure::Refuse(error.to_string()),
+        ReadError::Closed | ReadError::Truncated { .. } | ReadError::Refused(_) | ReadError::Io(_) => Failure::Lost(error.to_string()),
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Lost(error.to_string())
     }
 }
 
@@ -103,7 +116,7 @@ impl From<WriteError> for Failure {
     }
 }
 
-async fn end(mut stream: TcpStream, handler: &Handler, failure: Failure) {
+pub async fn end(mut stream: TcpStream, handler: &Handler, failure: Failure) {
     let peer = stream.peer_addr().map_or("a peer".to_owned(), |peer| peer.to_string());
     match failure {
         Failure::Lost(reason) => handler.connection_failed(&format!("lost {peer}: {reason}")),

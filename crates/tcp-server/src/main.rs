@@ -1,6 +1,7 @@
 //! Server of the raw TCP stack: length-prefixed frames and a codec, nothing else. The floor that frameworks are compared with.
 
 mod connection;
+mod mux;
 
 use std::marker::PhantomData;
 use std::process::ExitCode;
@@ -10,8 +11,9 @@ use bench_core::lane::Lane;
 use bench_core::message::BenchmarkMessage;
 use bench_core::wire::Wire;
 use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings};
+use connection::serve_all;
 
-/// Answers messages of one codec.
+/// Answers messages of one codec, one call at a time on a connection.
 struct Echo<C>(PhantomData<C>);
 
 /// Answers opaque bytes.
@@ -21,7 +23,7 @@ impl<C: Codec<BenchmarkMessage>> Server for Echo<C> {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+framed", C::NAME)];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        connection::serve_all(incoming, serve, connection::echo::<C>).await
+        serve_all(incoming, serve, connection::echo::<C>).await
     }
 
     fn settings(lane: Lane) -> Settings {
@@ -33,7 +35,7 @@ impl Server for Opaque {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+framed", "opaque")];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        connection::serve_all(incoming, serve, connection::opaque).await
+        serve_all(incoming, serve, connection::opaque).await
     }
 
     fn settings(lane: Lane) -> Settings {
@@ -53,5 +55,7 @@ fn main() -> ExitCode {
         .serves::<Echo<MessagePack>>()
         .serves::<Echo<Bincode>>()
         .serves::<Opaque>()
+        .serves::<mux::Echo<Protobuf>>()
+        .serves::<mux::Opaque>()
         .main()
 }

@@ -21,6 +21,15 @@ pub enum Answer {
     Failed(String),
 }
 
+impl Answer {
+    fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Failed(reason) => Some(reason),
+            Self::Passed | Self::NotOffered => None,
+        }
+    }
+}
+
 /// The answers of all checks about all wires.
 #[derive(Debug)]
 pub struct Matrix {
@@ -83,12 +92,14 @@ impl Matrix {
         self.failures().next().is_none()
     }
 
+    /// Of each subject the first failure, if it has one.
+    pub fn first_failures(&self) -> impl Iterator<Item = Option<&str>> {
+        self.rows.iter().map(|(_, answers)| answers.iter().find_map(Answer::failure))
+    }
+
     /// The reasons of all failures.
     pub fn failures(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().flat_map(|(_, answers)| answers).filter_map(|answer| match answer {
-            Answer::Failed(reason) => Some(reason.as_str()),
-            Answer::Passed | Answer::NotOffered => None,
-        })
+        self.rows.iter().flat_map(|(_, answers)| answers).filter_map(Answer::failure)
     }
 
     /// A row for each check, a column for each wire, and the reasons of what failed below.

@@ -26,12 +26,12 @@ pub struct Subject {
     pub wire: String,
     /// Lane that the checks run in.
     pub lane: Lane,
-    workloads: Vec<String>,
-    shares: bool,
+    pub(crate) workloads: Vec<String>,
+    pub(crate) shares: bool,
     /// All wires of the stack's client.
-    client_wires: Vec<String>,
+    pub(crate) client_wires: Vec<String>,
     /// A stack of another framework.
-    stranger: Option<Programs>,
+    pub(crate) stranger: Option<Programs>,
 }
 
 /// A claim about a wire.

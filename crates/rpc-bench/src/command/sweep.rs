@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bench_core::lane::Lane;
 use bench_host::HostInfo;
 
 use crate::build::build_in;
+use crate::check::matrix::run_all;
+use crate::check::{Subject, subjects_of};
 use crate::dates::Utc;
 use crate::discovery::{Workspace, is_plain_name};
 use crate::interrupt::Interrupt;
 use crate::offer::{ClientOffer, ask_client};
 use crate::report::render::Form;
 use crate::report::report;
-use crate::sweep::driver::{Outcome, Sweep};
+use crate::sweep::driver::{Outcome, Sweep, Unfit};
 use crate::sweep::expand::expand;
 use crate::sweep::failed::Surroundings;
 use crate::sweep::file::{self, SweepFile};
@@ -59,6 +62,9 @@ pub struct SweepArgs {
     /// Continues an interrupted sweep in its folder
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     resume: Option<PathBuf>,
+    /// Measures without running the checks first (while a framework is being added; not for results to show)
+    #[arg(long)]
+    skip_checks: bool,
     /// Prints the cells in their order and the estimated time, and runs nothing
     #[arg(long)]
     dry_run: bool,
@@ -77,14 +83,17 @@ fn label(text: &str) -> Result<String, String> {
 pub(super) fn run(args: &SweepArgs, manifest: Option<&Path>) -> Result<u8> {
     let workspace = Workspace::discover(manifest)?;
     let file = effective_file(args, &workspace.root)?;
-    let sweep = prepare(file, &workspace, manifest)?;
+    let mut sweep = prepare(file, &workspace, manifest)?;
     if args.dry_run {
         talk::print(&dry_run(&sweep))?;
         return Ok(usage::GOOD);
     }
-    let interrupt = Interrupt::listen()?;
     let folder = results_folder(args, &sweep, &workspace)?;
     talk::say(format_args!("results: {}", folder.display()));
+    if !args.skip_checks {
+        sweep.unfit = unfit(&sweep)?;
+    }
+    let interrupt = Interrupt::listen()?;
     let outcome = sweep.run(&folder, &interrupt).with_context(|| how_to_resume(&folder))?;
     finish(&folder, &sweep, outcome)
 }
@@ -154,8 +163,34 @@ fn prepare(mut file: SweepFile, workspace: &Workspace, manifest: Option<&Path>) 
         file,
         cells: expansion.cells,
         programs,
+        unfit: Unfit::new(),
         own_program: std::env::current_exe().context("the path of this program")?,
     })
+}
+
+/// Checks every wire that has a cell, in the cell's lane.
+fn unfit(sweep: &Sweep) -> Result<Unfit> {
+    let mut subjects: Vec<Subject> = Vec::new();
+    for (framework, programs) in &sweep.programs {
+        let stranger = sweep.programs.values().find(|other| other.stack.framework != *framework);
+        for subject in subjects_of(programs, stranger)? {
+            for lane in [Lane::Default, Lane::Tuned] {
+                let mut cells = sweep.cells.iter().map(|planned| &planned.cell);
+                if cells.any(|cell| (&cell.framework, &cell.wire, cell.lane) == (framework, &subject.wire, lane)) {
+                    subjects.push(Subject { lane, ..subject.clone() });
+                }
+            }
+        }
+    }
+    talk::say(format_args!("checking {} wires before they are measured", subjects.len()));
+    let matrix = run_all(&subjects, |failure| talk::say(format_args!("FAILED {failure}")));
+    let failures = subjects.iter().zip(matrix.first_failures());
+    Ok(failures
+        .filter_map(|(subject, failure)| {
+            let key = (subject.programs.stack.framework.clone(), subject.wire.clone(), subject.lane);
+            Some((key, failure?.to_owned()))
+        })
+        .collect())
 }
 
 /// The folder to write to: the one to resume, or a new one with all that is known before the load.

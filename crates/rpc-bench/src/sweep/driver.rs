@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bench_core::lane::Lane;
 use bench_core::message::REQUEST_BYTES;
 use bench_core::verdict::Verdict;
 
@@ -30,11 +31,16 @@ pub struct Sweep {
     pub cells: Vec<PlannedCell>,
     /// Binaries by framework.
     pub programs: HashMap<String, Programs>,
+    /// Wires that failed a check, and the reason: they have no throughput.
+    pub unfit: Unfit,
     /// This program, for the floor.
     pub own_program: PathBuf,
     /// What failed cells have in common.
     pub around: Surroundings,
 }
+
+/// Why a wire of a stack in a lane may not be measured, by (framework, wire, lane).
+pub type Unfit = HashMap<(String, String, Lane), String>;
 
 /// How a sweep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +182,12 @@ impl Sweep {
             seed: self.file.seed.wrapping_add(round),
             ..self.around.clone()
         };
-        let record = match run_cell::run(cell, programs, around.seed, &around.label, interrupt) {
+        let unfit = self.unfit.get(&(cell.framework.clone(), cell.wire.clone(), cell.lane));
+        let end = match unfit {
+            Some(reason) => CellEnd::Failed(format!("not measured, for it fails a check: {reason}")),
+            None => run_cell::run(cell, programs, around.seed, &around.label, interrupt),
+        };
+        let record = match end {
             CellEnd::Ran(record) => {
                 let mut record = *record;
                 record.round = Some(round);

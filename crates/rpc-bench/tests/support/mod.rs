@@ -108,7 +108,12 @@ impl SweepFolder {
     }
 
     /// `rpc-bench sweep` on its file, with more options.
+    /// The fake stack answers no call, so its checks fail.
     pub fn sweep(&self, options: &[&str]) -> Command {
+        self.sweep_with_checks(&[options, &["--skip-checks"]].concat())
+    }
+
+    pub fn sweep_with_checks(&self, options: &[&str]) -> Command {
         let file = self.temporary.path().join("test.toml");
         let mut command = rpc_bench(&["sweep", file.to_str().unwrap(), "--profile", "dev"]);
         command.arg("--out").arg(self.temporary.path().join("out")).args(options);
