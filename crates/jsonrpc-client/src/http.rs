@@ -13,7 +13,7 @@ use tower::ServiceBuilder;
 use crate::bare::Bare;
 use crate::direct::Direct;
 use crate::pooled::Pooled;
-use crate::{JsonRpc, Transport, failure, limits};
+use crate::{JsonRpc, Share, Transport, failure, limits};
 
 /// One HTTP connection. Either way the library's own backend, which would dial, is replaced by one over the harness's socket.
 pub enum Http {
@@ -25,7 +25,7 @@ pub enum Http {
 
 impl Transport for Http {
     const NAME: &'static str = "http";
-    const SHARE: Option<fn(&JsonRpc<Self>) -> JsonRpc<Self>> = None;
+    const SHARE: Option<Share<JsonRpc<Self>>> = None;
 
     async fn connect(target: &Target) -> CallResult<Self> {
         let stream = target.dial().await?;

@@ -21,10 +21,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ws::Ws;
 
+/// How a second caller gets the same connection.
+type Share<C> = fn(&C) -> C;
+
 /// What carries requests and their replies.
 trait Transport: Sized + 'static {
     const NAME: &'static str;
-    const SHARE: Option<fn(&JsonRpc<Self>) -> JsonRpc<Self>>;
+    const SHARE: Option<Share<JsonRpc<Self>>>;
 
     async fn connect(target: &Target) -> CallResult<Self>;
 
@@ -40,7 +43,7 @@ struct JsonRpc<T>(T);
 
 impl<T: Transport> Connect for JsonRpc<T> {
     const WIRE: Wire = Wire::new(T::NAME, "json");
-    const SHARE: Option<fn(&Self) -> Self> = T::SHARE;
+    const SHARE: Option<Share<Self>> = T::SHARE;
 
     async fn connect(target: &Target) -> CallResult<Self> {
         T::connect(target).await.map(Self)

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bare::Bare;
-use crate::{JsonRpc, Transport, failure, limits};
+use crate::{JsonRpc, Share, Transport, failure, limits};
 
 /// One WebSocket; clones share it.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct BareWs {
 
 impl Transport for Ws {
     const NAME: &'static str = "ws";
-    const SHARE: Option<fn(&JsonRpc<Self>) -> JsonRpc<Self>> = Some(Clone::clone);
+    const SHARE: Option<Share<JsonRpc<Self>>> = Some(Clone::clone);
 
     async fn connect(target: &Target) -> CallResult<Self> {
         let stream = target.dial().await?;

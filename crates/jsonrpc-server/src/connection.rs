@@ -8,11 +8,12 @@ use std::error::Error;
 use std::io;
 use std::pin::{Pin, pin};
 
+use bench_core::handler::Handler;
 use bench_serve::{Incoming, Serve, ServeError};
-use hyper::Request;
 use hyper::body::Incoming as Body;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use jsonrpsee::server::middleware::rpc::RpcServiceBuilder;
@@ -67,8 +68,13 @@ pub async fn documented(stream: TcpStream, services: Services) -> Ended {
     let stop = services.stop.clone();
     let service = service_fn(move |request: Request<Body>| {
         let mut service = services.builder.clone().build(services.methods.clone(), services.stop.clone());
-        // The service has no error of its own to tell.
-        async move { service.call(request).await.map_err(io::Error::other) }
+        let handler = services.handler.clone();
+        async move {
+            // The service has no error of its own to tell.
+            let response = service.call(request).await.map_err(io::Error::other)?;
+            report_lost_request(response.status(), &handler);
+            Ok::<_, io::Error>(response)
+        }
     });
     let http = auto::Builder::new(TokioExecutor::new());
     let connection = http.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -81,10 +87,13 @@ pub async fn low_level(stream: TcpStream, services: Services) -> Ended {
     let state = services.connection()?;
     let service = service_fn(move |request: Request<Body>| {
         let (config, methods, state) = (services.config.clone(), services.methods.clone(), state.clone());
+        let handler = services.handler.clone();
         async move {
             let middleware = RpcServiceBuilder::new();
             if !ws::is_upgrade_request(&request) {
-                return Ok(http::call_with_service_builder(request, config, state, methods, middleware).await);
+                let response = http::call_with_service_builder(request, config, state, methods, middleware).await;
+                report_lost_request(response.status(), &handler);
+                return Ok(response);
             }
             match ws::connect(request, config, methods, state, middleware).await {
                 Ok((response, session)) => {
@@ -99,6 +108,13 @@ pub async fn low_level(stream: TcpStream, services: Services) -> Ended {
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     Ok(until_stopped(connection, |connection| connection.graceful_shutdown(), stop).await?)
+}
+
+/// Too large, or cut off: such a request's connection ends after the answer, without an error of hyper's.
+fn report_lost_request(status: StatusCode, handler: &Handler) {
+    if let StatusCode::PAYLOAD_TOO_LARGE | StatusCode::INTERNAL_SERVER_ERROR = status {
+        handler.connection_failed(&format!("a request was not read to its end, answered with HTTP status {status}"));
+    }
 }
 
 async fn until_stopped<C: Future>(connection: C, shut_down: fn(Pin<&mut C>), stop: StopHandle) -> C::Output {

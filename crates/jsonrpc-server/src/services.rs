@@ -16,6 +16,7 @@ use crate::{limits, methods};
 /// The library's parts. Clones are of the same server.
 #[derive(Clone)]
 pub struct Services {
+    pub handler: Handler,
     pub builder: TowerServiceBuilder<Identity, Identity>,
     pub config: ServerConfig,
     pub methods: Methods,
@@ -28,10 +29,12 @@ pub struct Services {
 impl Services {
     pub fn new(handler: Handler) -> Result<Self, RegisterMethodError> {
         let config = limits::config();
+        let methods = methods::module(handler.clone())?.into();
         let (stop, handle) = stop_channel();
         Ok(Self {
+            handler,
             builder: Server::builder().set_config(config.clone()).to_service_builder(),
-            methods: methods::module(handler)?.into(),
+            methods,
             stop,
             guard: ConnectionGuard::new(limits::CONNECTIONS as usize),
             connections: Arc::default(),
