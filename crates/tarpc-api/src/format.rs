@@ -48,11 +48,11 @@ macro_rules! implement {
             const NAME: &'static str = <$name as Codec<()>>::NAME;
 
             fn serialize<T: Message>(message: &T) -> io::Result<Bytes> {
-                Ok(Pin::new(&mut formats::$name::<(), T>::default()).serialize(message)?)
+                one_type(Pin::new(&mut formats::$name::<(), T>::default()).serialize(message))
             }
 
             fn deserialize<T: Message>(bytes: &BytesMut) -> io::Result<T> {
-                Ok(Pin::new(&mut formats::$name::<T, ()>::default()).deserialize(bytes)?)
+                one_type(Pin::new(&mut formats::$name::<T, ()>::default()).deserialize(bytes))
             }
 
             fn encode<T: Message>(message: &T, buffer: &mut Vec<u8>) {
@@ -70,6 +70,11 @@ implement!(Bincode, <Bincode as Codec<T>>::decode);
 implement!(Json, <Json as Codec<T>>::decode);
 // The suite's codec reads through a reader, too, to refuse what follows a message. tokio-serde lets it pass.
 implement!(MessagePack, rmp_serde::from_slice::<T>);
+
+/// tokio-serde's JSON has an error type of its own.
+fn one_type<T, E: Into<io::Error>>(result: Result<T, E>) -> io::Result<T> {
+    result.map_err(Into::into)
+}
 
 #[cfg(test)]
 mod tests {
