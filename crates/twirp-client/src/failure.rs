@@ -41,54 +41,56 @@ pub fn of_message(error: Malformed) -> CallError {
     CallError::of_call(FailureKind::Protocol, error.to_string())
 }
 
-/// A reply whose body did not come whole.
-pub fn of_body(error: ReadError<hyper::Error>) -> CallError {
+/// A reply whose body did not come whole; `of_library` tells what an error of the library is counted as.
+pub fn of_body<E>(error: ReadError<E>, of_library: fn(&E) -> CallError) -> CallError {
     match error {
         // The rest is still on its way.
         ReadError::TooLarge => CallError::fatal(
             FailureKind::Protocol,
             format!("the reply is larger than the limit of {} bytes", twirp_api::BODY_LIMIT),
         ),
-        ReadError::Lost(error) => of_connection(&error),
+        ReadError::Lost(error) => of_library(&error),
     }
 }
 
-/// hyper's own errors. The connection is lost, except where the server gave up one HTTP/2 stream only.
-pub fn of_connection(error: &hyper::Error) -> CallError {
-    let mut kind = match error {
+/// hyper's own errors. What they stand for is told by their causes, where there is one.
+pub fn of_hyper(error: &hyper::Error) -> CallError {
+    let kind = match error {
         error if error.is_parse() => FailureKind::Protocol,
         error if error.is_timeout() => FailureKind::Timeout,
         error if error.is_canceled() || error.is_closed() || error.is_incomplete_message() => FailureKind::Reset,
         _ => FailureKind::Other,
     };
-    let mut connection_usable = false;
-    let mut message = error.to_string();
+    let mut failure = CallError::fatal(kind, error.to_string());
     let mut cause = error.source();
     while let Some(current) = cause {
-        message += &format!(": {current}");
+        failure.message += &format!(": {current}");
         if let Some(error) = current.downcast_ref::<io::Error>() {
-            kind = of_io(error.kind());
+            failure.kind = of_io(error.kind());
         } else if let Some(error) = current.downcast_ref::<h2::Error>() {
-            kind = of_h2(error);
-            connection_usable = error.is_reset() && error.is_remote();
+            CallError {
+                kind: failure.kind,
+                connection_usable: failure.connection_usable,
+                ..
+            } = of_h2(error);
         }
         cause = current.source();
     }
-    CallError {
-        kind,
-        connection_usable,
-        message,
-    }
+    failure
 }
 
-fn of_h2(error: &h2::Error) -> FailureKind {
-    if let Some(error) = error.get_io() {
-        return of_io(error.kind());
-    }
-    match error.reason() {
-        Some(h2::Reason::NO_ERROR | h2::Reason::CANCEL | h2::Reason::REFUSED_STREAM) => FailureKind::Reset,
-        Some(h2::Reason::ENHANCE_YOUR_CALM) => FailureKind::Limit,
+/// HTTP/2's own errors. The connection is lost, except where the server gave up one stream only.
+pub fn of_h2(error: &h2::Error) -> CallError {
+    let kind = match (error.get_io(), error.reason()) {
+        (Some(error), _) => of_io(error.kind()),
+        (None, Some(h2::Reason::NO_ERROR | h2::Reason::CANCEL | h2::Reason::REFUSED_STREAM)) => FailureKind::Reset,
+        (None, Some(h2::Reason::ENHANCE_YOUR_CALM)) => FailureKind::Limit,
         _ => FailureKind::Protocol,
+    };
+    CallError {
+        kind,
+        connection_usable: error.is_reset() && error.is_remote(),
+        message: error.to_string(),
     }
 }
 

@@ -37,7 +37,7 @@ impl Http1 {
         let requests = Requests::new("", content_type, target)?;
         let host = HeaderValue::try_from(&target.text).map_err(|error| failure::of_authority(target, &error))?;
         let io = TokioIo::new(target.dial().await?);
-        let (connection, driver) = http1::handshake(io).await.map_err(|error| failure::of_connection(&error))?;
+        let (connection, driver) = http1::handshake(io).await.map_err(|error| failure::of_hyper(&error))?;
         let driver = match target.lane {
             Lane::Default => {
                 // An error of the driver reaches the call that is under way.
@@ -57,7 +57,7 @@ impl Http1 {
 
 impl Transport for Http1 {
     async fn post(&mut self, method: Method, body: Bytes) -> CallResult<Bytes> {
-        let mut request = self.requests.make(method, body);
+        let mut request = self.requests.make(method, Full::new(body));
         request.headers_mut().insert(HOST, self.host.clone());
         let exchange = exchange(&mut self.connection, request, &self.requests);
         match self.driver {
@@ -72,9 +72,11 @@ impl Transport for Http1 {
 
 async fn exchange(connection: &mut SendRequest<Full<Bytes>>, request: Request<Full<Bytes>>, requests: &Requests) -> CallResult<Bytes> {
     // After a reply hyper needs a turn until it takes the next request.
-    connection.ready().await.map_err(|error| failure::of_connection(&error))?;
+    connection.ready().await.map_err(|error| failure::of_hyper(&error))?;
     let reply = connection.send_request(request).await;
-    requests.read(reply.map_err(|error| failure::of_connection(&error))?).await
+    requests
+        .read(reply.map_err(|error| failure::of_hyper(&error))?, failure::of_hyper)
+        .await
 }
 
 impl Driver {
@@ -105,5 +107,6 @@ pub fn settings(lane: Lane) -> Settings {
         ("accept_header".to_owned(), sends_accept(lane).into()),
         ("body_limit_bytes".to_owned(), twirp_api::BODY_LIMIT.into()),
         ("connection_polled_by".to_owned(), driver.into()),
+        ("transport".to_owned(), "hyper::client::conn::http1".into()),
     ])
 }

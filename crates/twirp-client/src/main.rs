@@ -1,5 +1,6 @@
 //! Client of the Twirp stack: hyper over the connections that the harness dials.
 
+mod direct;
 mod failure;
 mod http1;
 mod http2;

@@ -1,13 +1,13 @@
 //! The requests of one connection, and what comes back.
 
+use bench_core::failure::CallError;
 use bench_core::lane::Lane;
 use bench_load::{CallResult, Target};
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::uri::InvalidUri;
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
-use http_body_util::Full;
-use hyper::body::Incoming;
+use http_body::Body;
 use twirp_api::{EXCHANGE, SAY, TwirpError, body};
 
 use crate::failure;
@@ -50,8 +50,8 @@ impl Requests {
         })
     }
 
-    pub fn make(&self, method: Method, body: Bytes) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(body));
+    pub fn make<B>(&self, method: Method, body: B) -> Request<B> {
+        let mut request = Request::new(body);
         *request.method_mut() = http::Method::POST;
         *request.uri_mut() = match method {
             Method::Say => self.say.clone(),
@@ -65,10 +65,13 @@ impl Requests {
         request
     }
 
-    /// The body of a good reply.
-    pub async fn read(&self, reply: Response<Incoming>) -> CallResult<Bytes> {
+    /// The body of a good reply; `of_library` tells what an error of the library is counted as.
+    pub async fn read<B>(&self, reply: Response<B>, of_library: fn(&B::Error) -> CallError) -> CallResult<Bytes>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
         let (head, mut body) = reply.into_parts();
-        let body = body::read(&mut body).await.map_err(failure::of_body)?;
+        let body = body::read(&mut body).await.map_err(|error| failure::of_body(error, of_library))?;
         if head.status != StatusCode::OK {
             let status = head.status.as_u16();
             return Err(failure::of_error(status, &TwirpError::of_reply(status, &body)));
