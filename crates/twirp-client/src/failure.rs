@@ -55,13 +55,15 @@ pub fn of_body<E>(error: ReadError<E>, of_library: fn(&E) -> CallError) -> CallE
 
 /// hyper's own errors. What they stand for is told by their causes, where there is one.
 pub fn of_hyper(error: &hyper::Error) -> CallError {
-    let kind = match error {
-        error if error.is_parse() => FailureKind::Protocol,
-        error if error.is_timeout() => FailureKind::Timeout,
-        error if error.is_canceled() || error.is_closed() || error.is_incomplete_message() => FailureKind::Reset,
-        _ => FailureKind::Other,
+    let (kind, what) = match error {
+        error if error.is_parse() => (FailureKind::Protocol, "no reply of HTTP"),
+        error if error.is_timeout() => (FailureKind::Timeout, "no reply in time"),
+        error if error.is_canceled() || error.is_closed() || error.is_incomplete_message() => {
+            (FailureKind::Reset, "the connection is closed")
+        }
+        _ => (FailureKind::Other, "the connection failed"),
     };
-    let mut failure = CallError::fatal(kind, error.to_string());
+    let mut failure = CallError::fatal(kind, format!("{what}: {error}"));
     let mut cause = error.source();
     while let Some(current) = cause {
         failure.message += &format!(": {current}");

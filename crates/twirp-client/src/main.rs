@@ -1,92 +1,29 @@
 //! Client of the Twirp stack: hyper over the connections that the harness dials.
 
+mod calls;
 mod direct;
 mod failure;
 mod http1;
 mod http2;
 mod requests;
 
-use std::marker::PhantomData;
 use std::process::ExitCode;
 
-use bench_core::lane::Lane;
-use bench_core::wire::Wire;
-use bench_load::{CallResult, Connect, EchoCalls, PayloadCalls, Registry, Settings, Target};
-use bytes::Bytes;
+use bench_load::Registry;
+use calls::Twirp;
 use http1::Http1;
 use http2::Http2;
-use requests::{Method, Transport};
-use twirp_api::{BenchmarkMessage, Codec, Json, PayloadMessage, Protobuf};
-
-/// Messages of one codec over one kind of connection.
-struct Twirp<T, C> {
-    transport: T,
-    codec: PhantomData<C>,
-}
-
-impl<C: Codec> Connect for Twirp<Http1, C> {
-    const WIRE: Wire = Wire::new("http1", C::NAME);
-
-    async fn connect(target: &Target) -> CallResult<Self> {
-        Http1::connect(target, C::CONTENT_TYPE).await.map(Self::over)
-    }
-
-    fn settings(lane: Lane) -> Settings {
-        http1::settings(lane)
-    }
-}
-
-impl<C: Codec> Connect for Twirp<Http2, C> {
-    const WIRE: Wire = Wire::new("h2c", C::NAME);
-    const SHARE: Option<fn(&Self) -> Self> = Some(|shared| Self::over(shared.transport.clone()));
-
-    async fn connect(target: &Target) -> CallResult<Self> {
-        Http2::connect(target, C::CONTENT_TYPE).await.map(Self::over)
-    }
-
-    fn settings(lane: Lane) -> Settings {
-        http2::settings(lane)
-    }
-}
-
-impl<T, C> Twirp<T, C> {
-    fn over(transport: T) -> Self {
-        let codec = PhantomData;
-        Self { transport, codec }
-    }
-}
-
-impl<T: Transport, C: Codec> EchoCalls for Twirp<T, C>
-where
-    Self: Connect,
-{
-    type Message = BenchmarkMessage;
-
-    async fn say(&mut self, request: BenchmarkMessage) -> CallResult<BenchmarkMessage> {
-        let reply = self.transport.post(Method::Say, C::encode(&request)).await?;
-        C::decode(reply).map_err(failure::of_message)
-    }
-}
-
-impl<T: Transport, C: Codec> PayloadCalls for Twirp<T, C>
-where
-    Self: Connect,
-{
-    async fn exchange(&mut self, request: Bytes) -> CallResult<Bytes> {
-        let request = PayloadMessage { body: request };
-        let reply = self.transport.post(Method::Exchange, C::encode(&request)).await?;
-        C::decode(reply)
-            .map(|reply: PayloadMessage| reply.body)
-            .map_err(failure::of_message)
-    }
-}
-
-/// Both workloads over one wire.
-macro_rules! wires {
-    ($registry:expr; $($wire:ty),+) => { $registry$(.echo::<$wire>().payload::<$wire>())+ };
-}
+use twirp_api::{Json, Protobuf};
 
 fn main() -> ExitCode {
-    let registry = Registry::new("twirp", "hyper");
-    wires!(registry; Twirp<Http1, Protobuf>, Twirp<Http1, Json>, Twirp<Http2, Protobuf>, Twirp<Http2, Json>).main()
+    Registry::new("twirp", "hyper")
+        .echo::<Twirp<Http1, Protobuf>>()
+        .payload::<Twirp<Http1, Protobuf>>()
+        .echo::<Twirp<Http1, Json>>()
+        .payload::<Twirp<Http1, Json>>()
+        .echo::<Twirp<Http2, Protobuf>>()
+        .payload::<Twirp<Http2, Protobuf>>()
+        .echo::<Twirp<Http2, Json>>()
+        .payload::<Twirp<Http2, Json>>()
+        .main()
 }
