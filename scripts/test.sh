@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Tests at the boundary start the binaries as a user does.
 cargo build --workspace --bins
+RPC_BENCH_DEV_BINARIES="${CARGO_TARGET_DIR:-$PWD/target}/debug"
+export RPC_BENCH_DEV_BINARIES
 # A build of its own: it counts allocations.
 if [ $# -eq 0 ]; then
   cargo test -p bench-load --features count-allocations --test allocations
