@@ -1,0 +1,35 @@
+//! Server of the Twirp stack: hyper on the connections that the harness accepts, HTTP/1.1 and HTTP/2 on one port.
+
+mod connection;
+mod options;
+mod service;
+
+use std::process::ExitCode;
+
+use bench_core::lane::Lane;
+use bench_core::wire::Wire;
+use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings};
+
+/// Answers every wire: a connection's first bytes tell the transport, a request's content type the codec.
+struct Twirp;
+
+impl Server for Twirp {
+    const WIRES: &'static [Wire] = &[
+        Wire::new("http1", "protobuf"),
+        Wire::new("http1", "json"),
+        Wire::new("h2c", "protobuf"),
+        Wire::new("h2c", "json"),
+    ];
+
+    async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
+        connection::serve_all(incoming, serve).await
+    }
+
+    fn settings(lane: Lane) -> Settings {
+        options::settings(lane)
+    }
+}
+
+fn main() -> ExitCode {
+    Registry::new("twirp", "hyper").serves::<Twirp>().main()
+}
