@@ -12,6 +12,7 @@ pub mod dates;
 pub mod discovery;
 pub mod floor;
 pub mod interrupt;
+pub mod ladder;
 pub mod offer;
 pub mod records;
 pub mod report;

@@ -107,7 +107,7 @@ fn by_themselves() -> Instruments {
 }
 
 /// Median nanoseconds of one round.
-fn per_round(mut round: impl FnMut()) -> f64 {
+pub(crate) fn per_round(mut round: impl FnMut()) -> f64 {
     let repeat = |_| {
         let start = now_ns();
         (0..ROUNDS).for_each(|_| round());

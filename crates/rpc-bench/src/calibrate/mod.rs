@@ -11,6 +11,7 @@ use serde::Serialize;
 pub use delay::TimerLateness;
 pub use floors::Floors;
 pub use instruments::Instruments;
+pub(crate) use instruments::per_round;
 
 use crate::report::table::{Align, Table};
 use bench_core::units::{grouped, three_digits, time};

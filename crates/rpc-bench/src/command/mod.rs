@@ -3,6 +3,7 @@
 mod calibrate;
 mod check;
 mod floor;
+mod ladder;
 mod list;
 mod report;
 mod sweep;
@@ -42,6 +43,8 @@ pub enum Command {
     Report(report::ReportArgs),
     /// Measures what the instruments cost on this machine: clock, loop, message, timers, loopback floor
     Calibrate(calibrate::CalibrateArgs),
+    /// Shows where a call's microseconds of CPU go: codec, frames, each framework
+    Ladder(ladder::LadderArgs),
     /// Measures the loopback floor: calls per second without any framework
     Floor(floor::FloorArgs),
 }
@@ -58,6 +61,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Sweep(args) => sweep::run(&args, manifest),
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
+        Command::Ladder(args) => ladder::run(&args, manifest),
         Command::Floor(args) => floor::run(&args),
     }
 }

@@ -71,7 +71,7 @@ fn floor_lengths(cells: &[PlannedCell], places: &[usize]) -> BTreeMap<u64, u64> 
 }
 
 /// Fisher and Yates with the SplitMix64 generator: small enough to keep, so that a recorded seed gives the same order for ever.
-fn shuffle(places: &mut [usize], seed: u64) {
+pub(crate) fn shuffle<T>(places: &mut [T], seed: u64) {
     let mut state = seed;
     for last in (1..places.len()).rev() {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
