@@ -38,6 +38,19 @@ impl Progress {
     pub fn warm_callers(&self) -> u64 {
         self.warm_callers.load(Ordering::Relaxed)
     }
+
+    /// Takes over what the threads of a group have counted; to be called by one thread only, which then is the one writer.
+    pub fn show_sum_of<'a>(&self, parts: impl Iterator<Item = &'a Self>) {
+        let (mut ended, mut failed, mut warm) = (0, 0, 0);
+        for part in parts {
+            ended += part.ended.load(Ordering::Relaxed);
+            failed += part.failed.load(Ordering::Relaxed);
+            warm += part.warm_callers();
+        }
+        self.ended.store(ended, Ordering::Relaxed);
+        self.failed.store(failed, Ordering::Relaxed);
+        self.warm_callers.store(warm, Ordering::Relaxed);
+    }
 }
 
 /// One writer: a plain load and store, no locked instruction.
