@@ -6,16 +6,16 @@
 //! ```
 //!
 //! A group's thread starts the threads of its connections, which inherit its CPUs, passes the control thread's commands on, watches over
-//! calls, and adds up what was counted. The threads have no runtime: thousands of them would take three descriptors each.
+//! calls, and adds up what was counted. How many callers have made their first call they say themselves. The threads have no runtime: thousands of them would take three descriptors each.
 
 use std::cell::RefCell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use bench_core::failure::CallError;
@@ -39,6 +39,9 @@ use crate::workload::{Workload, WorkloadSpec};
 /// take 5 MB, where a histogram each would take 2 GB; enough that the lock costs nothing per call.
 const KEPT_TIMES: usize = 128;
 
+/// Looks are rarer where many are to be looked at, which takes 50 ns each: no more than a caller's share of the CPU.
+const LOOK_PER_CALLER: Duration = Duration::from_micros(100);
+
 /// Body of a group's thread over connections of type `C`. Ends when the sender of `commands` is gone.
 pub(crate) fn work<C: Connect, W: Workload<C>>(
     spec: WorkerSpec,
@@ -46,7 +49,9 @@ pub(crate) fn work<C: Connect, W: Workload<C>>(
     events: &Sender<Event>,
 ) -> anyhow::Result<()> {
     spec.cpus.pin_thread()?;
-    let mut group = Group::connect::<C, W>(&spec)?;
+    // On a thread of its own, as is whatever else takes long: the kernel's scheduler makes a thread that has had more than its share of a
+    // CPU wait until thousands of others have had theirs, and this one has to look after the callers.
+    let mut group = apart(move || Group::connect::<C, W>(&spec))??;
     // A closed channel means that the control thread has given up: the loop below ends too.
     let _ = events.send(Event::Connected);
     while let Some(command) = commands.blocking_recv() {
@@ -60,10 +65,14 @@ pub(crate) fn work<C: Connect, W: Workload<C>>(
     Ok(())
 }
 
-/// What a group tells a caller's thread.
+/// What a group tells its callers' threads.
+#[derive(Clone)]
 enum Order {
-    Verify,
+    Wait,
+    /// For the caller of this number.
+    Verify(u64),
     Run(RunOrder, GroupTimes),
+    End,
 }
 
 /// What a caller's thread tells its group.
@@ -79,13 +88,14 @@ enum Reply {
 struct Group {
     limits: Limits,
     progress: Arc<Progress>,
+    board: Arc<Board>,
     members: Vec<Member>,
     replies: Receiver<Reply>,
     next_look: Instant,
 }
 
 struct Member {
-    orders: Sender<Order>,
+    index: u64,
     slot: Arc<Slot>,
     progress: Arc<Progress>,
     thread: JoinHandle<()>,
@@ -98,6 +108,7 @@ impl Group {
         let mut group = Self {
             limits: spec.limits,
             progress: spec.progress.clone(),
+            board: Arc::default(),
             members: Vec::new(),
             replies,
             next_look: Instant::now(),
@@ -107,7 +118,7 @@ impl Group {
             let connecting = group.members.len() - connected;
             if group.members.len() < number && connecting < CONNECTS_AT_ONCE {
                 let index = spec.connections[group.members.len()].first().copied().unwrap_or_default();
-                let member = start::<C, W>(index, spec, reply.clone())
+                let member = start::<C, W>(index, spec, &group.board, reply.clone())
                     .with_context(|| format!("cannot start the thread of connection {} of {number}", group.members.len() + 1))?;
                 group.members.push(member);
                 continue;
@@ -126,7 +137,7 @@ impl Group {
         let Some(first) = self.members.first() else {
             return Ok(Ok(()));
         };
-        tell(first, Order::Verify)?;
+        self.board.post(Order::Verify(first.index));
         match self.next_reply(control::verify_limits(self.limits), &Window::new())? {
             Reply::Verified(result) => Ok(result),
             _ => Err(anyhow!("a caller's thread answered another question")),
@@ -136,11 +147,8 @@ impl Group {
     /// A run of all callers.
     fn run(&mut self, order: &RunOrder) -> anyhow::Result<WorkerRun> {
         let times = GroupTimes::default();
-        // All of them before the first can count: the control thread has just reset the sum.
-        self.members.iter().for_each(|member| member.progress.reset());
-        for member in &self.members {
-            tell(member, Order::Run(order.clone(), times.clone()))?;
-        }
+        let (board, all) = (self.board.clone(), Order::Run(order.clone(), times.clone()));
+        apart(move || board.post(all))?;
         let mut run = WorkerRun {
             tally: Tally::default(),
             callers: Vec::new(),
@@ -173,7 +181,7 @@ impl Group {
             let look = Look::now(limits, window);
             self.members.iter().for_each(|member| member.slot.look(&look));
             self.show_progress();
-            self.next_look = Instant::now() + limits.look_every();
+            self.next_look = Instant::now() + limits.look_every() + LOOK_PER_CALLER * self.members.len() as u32;
         }
     }
 
@@ -182,37 +190,92 @@ impl Group {
     }
 
     /// Ends the threads.
-    fn close(self) {
-        let threads: Vec<_> = self.members.into_iter().map(|member| member.thread).collect();
-        for thread in threads {
+    fn close(mut self) {
+        self.board.post(Order::End);
+        for member in self.members.drain(..) {
             // A panic was reported when it happened.
-            let _ = thread.join();
+            let _ = member.thread.join();
         }
     }
 }
 
-fn tell(member: &Member, order: Order) -> anyhow::Result<()> {
-    member.orders.send(order).map_err(|_| anyhow!("a caller's thread has ended"))
+impl Drop for Group {
+    /// Nobody waits for a group that has failed.
+    fn drop(&mut self) {
+        self.board.post(Order::End);
+    }
+}
+
+/// Where the latest order of a group stands. One call wakes all of its threads: told one by one, the last of five thousand would wait
+/// seconds, as the first compete with the group's thread for its CPU as soon as they are calling.
+#[derive(Default)]
+struct Board {
+    posted: Mutex<Posted>,
+    changed: Condvar,
+}
+
+struct Posted {
+    number: u64,
+    order: Order,
+}
+
+impl Default for Posted {
+    fn default() -> Self {
+        Self {
+            number: 0,
+            order: Order::Wait,
+        }
+    }
+}
+
+impl Board {
+    fn post(&self, order: Order) {
+        let mut posted = self.posted.lock().unwrap_or_else(PoisonError::into_inner);
+        posted.number += 1;
+        posted.order = order;
+        drop(posted);
+        self.changed.notify_all();
+    }
+
+    /// Waits for the order after the one of number `seen`. Each is followed by another only when every thread it is for has answered.
+    fn next(&self, seen: &mut u64) -> Order {
+        let posted = self.posted.lock().unwrap_or_else(PoisonError::into_inner);
+        let posted = self
+            .changed
+            .wait_while(posted, |posted| posted.number == *seen)
+            .unwrap_or_else(PoisonError::into_inner);
+        *seen = posted.number;
+        posted.order.clone()
+    }
+}
+
+/// Runs something on another thread and waits for it.
+fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> anyhow::Result<T> {
+    std::thread::Builder::new()
+        .spawn(work)
+        .context("cannot start a client thread")?
+        .join()
+        .map_err(|_| anyhow!("a client thread panicked (its message is above)"))
 }
 
 /// Starts the thread of caller `index`, which opens its connection at once.
-fn start<C: Connect, W: Workload<C>>(index: u64, spec: &WorkerSpec, reply: Sender<Reply>) -> anyhow::Result<Member> {
-    let (orders, incoming) = mpsc::channel();
-    let (slot, progress) = (Arc::new(Slot::default()), Arc::new(Progress::default()));
+fn start<C: Connect, W: Workload<C>>(index: u64, spec: &WorkerSpec, board: &Arc<Board>, reply: Sender<Reply>) -> anyhow::Result<Member> {
+    let (slot, progress) = (Arc::new(Slot::default()), Arc::new(Progress::part_of(&spec.progress)));
     let target = Target {
         slot: Some(slot.clone()),
         ..spec.target.clone()
     };
     let thread = CallerThread {
         index,
+        board: board.clone(),
         slot: slot.clone(),
         progress: progress.clone(),
         workload: spec.workload,
         reply,
     };
-    let thread = start_connection_thread(format!("caller-{index}"), move || run_now(thread.serve_orders::<C, W>(target, incoming)))?;
+    let thread = start_connection_thread(format!("caller-{index}"), move || run_now(thread.serve_orders::<C, W>(target)))?;
     Ok(Member {
-        orders,
+        index,
         slot,
         progress,
         thread,
@@ -222,6 +285,7 @@ fn start<C: Connect, W: Workload<C>>(index: u64, spec: &WorkerSpec, reply: Sende
 /// A caller's thread.
 struct CallerThread {
     index: u64,
+    board: Arc<Board>,
     slot: Arc<Slot>,
     progress: Arc<Progress>,
     workload: WorkloadSpec,
@@ -229,7 +293,7 @@ struct CallerThread {
 }
 
 impl CallerThread {
-    async fn serve_orders<C: Connect, W: Workload<C>>(self, target: Target, orders: Receiver<Order>) {
+    async fn serve_orders<C: Connect, W: Workload<C>>(self, target: Target) {
         let connection = match connect::<C>(&target).await {
             Ok(connection) => connection,
             Err(error) => return self.say(Reply::Connected(Err(error))),
@@ -242,9 +306,10 @@ impl CallerThread {
             alive: true,
         };
         self.say(Reply::Connected(Ok(())));
-        while let Ok(order) = orders.recv() {
-            let reply = match order {
-                Order::Verify => Reply::Verified(caller.call_once(&mut W::mutated(&self.workload)).await),
+        let mut seen = 0;
+        loop {
+            let reply = match self.board.next(&mut seen) {
+                Order::Verify(index) if index == self.index => Reply::Verified(caller.call_once(&mut W::mutated(&self.workload)).await),
                 Order::Run(order, times) => {
                     let tally = RefCell::new(times.tally());
                     let end = caller.run(&order.window, order.quota(caller.index), &tally, &self.progress).await;
@@ -253,6 +318,8 @@ impl CallerThread {
                     tally.failed_time.hand_over();
                     Reply::RunEnded(Box::new(tally), end)
                 }
+                Order::Wait | Order::Verify(_) => continue,
+                Order::End => return,
             };
             self.say(reply);
         }

@@ -107,7 +107,13 @@ impl RecordTime for Times {
 
 impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
     /// Calls until the window ends or, in a counted run, until `quota` calls were made in it.
-    pub async fn run<T: RecordTime>(&mut self, window: &Window, quota: Option<u64>, tally: &RefCell<Tally<T>>, progress: &Progress) -> CallerEnd {
+    pub async fn run<T: RecordTime>(
+        &mut self,
+        window: &Window,
+        quota: Option<u64>,
+        tally: &RefCell<Tally<T>>,
+        progress: &Progress,
+    ) -> CallerEnd {
         let mut end = CallerEnd {
             calls: 0,
             unsent: 0,
@@ -188,11 +194,7 @@ impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
 }
 
 #[inline]
-fn judge<C: Connect, W: Workload<C>>(
-    outcome: Result<CallResult<W::Reply>, CutOff>,
-    workload: &W,
-    shared: bool,
-) -> CallResult<()> {
+fn judge<C: Connect, W: Workload<C>>(outcome: Result<CallResult<W::Reply>, CutOff>, workload: &W, shared: bool) -> CallResult<()> {
     match outcome {
         Ok(Ok(reply)) if workload.is_right(&reply) => Ok(()),
         Ok(Ok(_)) => Err(CallError::of_call(
@@ -236,7 +238,6 @@ impl<T: RecordTime> Tally<T> {
             self.texts.add(&format!("{when}: {}", error.message));
         }
     }
-
 }
 
 impl Tally {

@@ -46,7 +46,11 @@ impl Entry {
             blocking: C::BLOCKING,
             payload_bytes: W::payload_bytes,
             settings: C::settings,
-            work: if C::BLOCKING { blocking::work::<C, W> } else { worker::work::<C, W> },
+            work: if C::BLOCKING {
+                blocking::work::<C, W>
+            } else {
+                worker::work::<C, W>
+            },
         }
     }
 }

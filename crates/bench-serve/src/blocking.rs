@@ -143,7 +143,9 @@ mod tests {
             match socket.read(&mut byte) {
                 Ok(0) => break,
                 Ok(_) if byte == *b"!" => return Err("no shouting".to_owned()),
-                Ok(_) => socket.write_all(&serve.handler.payload_blocking(byte)).map_err(|error| error.to_string())?,
+                Ok(_) => socket
+                    .write_all(&serve.handler.payload_blocking(byte))
+                    .map_err(|error| error.to_string())?,
                 Err(error) => return Err(error.to_string()),
             }
         }
@@ -210,7 +212,11 @@ mod tests {
         let fixture = serve(50, 0).await;
         let peers = blocking(move || {
             // Back to front: nobody waits for the one before.
-            fixture.peers.iter().rev().for_each(|peer| assert_eq!(call(peer, b'a').unwrap(), b'a'));
+            fixture
+                .peers
+                .iter()
+                .rev()
+                .for_each(|peer| assert_eq!(call(peer, b'a').unwrap(), b'a'));
             fixture.peers
         })
         .await;
@@ -248,7 +254,10 @@ mod tests {
         .await;
         let (count, texts) = fixture.failures.read();
         assert_eq!(count, 1);
-        assert!(texts[0].starts_with("lost 127.0.0.1:") && texts[0].ends_with("no shouting"), "{texts:?}");
+        assert!(
+            texts[0].starts_with("lost 127.0.0.1:") && texts[0].ends_with("no shouting"),
+            "{texts:?}"
+        );
         drop(peers);
         fixture.stop.send(true).unwrap();
         fixture.serving.await.unwrap().unwrap();

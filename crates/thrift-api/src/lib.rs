@@ -10,7 +10,7 @@ mod wires;
 
 pub use benchmark::{BenchSyncClient, BenchSyncHandler, BenchSyncProcessor, BenchmarkMessage, TBenchSyncClient};
 pub use wires::{
-    BufferedBinary, BufferedCompact, Encoding, Framing, FramedBinary, FramedCompact, Protocols, TUNED_BUFFER_BYTES, Variant, settings,
+    BufferedBinary, BufferedCompact, Encoding, FramedBinary, FramedCompact, Framing, Protocols, TUNED_BUFFER_BYTES, Variant, settings,
     with_protocols,
 };
 

@@ -88,16 +88,9 @@ pub trait Protocols {
 ///
 /// Tuned, a frame is put together in a buffer below the framed transport, which would else write its length apart from its body and read
 /// it so: two segments and two system calls a side.
-pub fn with_protocols<V: Variant, P: Protocols>(
-    lane: Lane,
-    read: impl Read + 'static,
-    write: impl Write + 'static,
-    then: P,
-) -> P::Output {
+pub fn with_protocols<V: Variant, P: Protocols>(lane: Lane, read: impl Read + 'static, write: impl Write + 'static, then: P) -> P::Output {
     match (V::FRAMING, lane) {
-        (Framing::Buffered, Lane::Default) => {
-            encoded::<V, P>(TBufferedReadTransport::new(read), TBufferedWriteTransport::new(write), then)
-        }
+        (Framing::Buffered, Lane::Default) => encoded::<V, P>(TBufferedReadTransport::new(read), TBufferedWriteTransport::new(write), then),
         (Framing::Framed, Lane::Default) => encoded::<V, P>(TFramedReadTransport::new(read), TFramedWriteTransport::new(write), then),
         (framing, Lane::Tuned) => {
             let read = TBufferedReadTransport::with_capacity(TUNED_BUFFER_BYTES, read);

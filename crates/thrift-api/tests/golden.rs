@@ -42,7 +42,10 @@ fn check(message: &BenchmarkMessage, golden: [&[u8]; 2], sizes: [usize; 2]) {
     assert_eq!(read(TCompactInputProtocol::new(golden[1])).unwrap(), *message);
 }
 
-const REQUEST: [&[u8]; 2] = [include_bytes!("data/request.binary.bin"), include_bytes!("data/request.compact.bin")];
+const REQUEST: [&[u8]; 2] = [
+    include_bytes!("data/request.binary.bin"),
+    include_bytes!("data/request.compact.bin"),
+];
 const REPLY: [&[u8]; 2] = [include_bytes!("data/reply.binary.bin"), include_bytes!("data/reply.compact.bin")];
 
 #[test]
@@ -63,7 +66,10 @@ fn no_prefix_of_a_message_is_a_message() {
     for cut in 0..REQUEST[0].len() {
         assert!(read(TBinaryInputProtocol::new(&REQUEST[0][..cut], true)).is_err(), "cut at {cut}");
         if let Some(bytes) = REQUEST[1].get(..cut) {
-            assert!(read(TCompactInputProtocol::new(bytes)).is_err() || cut == REQUEST[1].len(), "compact cut at {cut}");
+            assert!(
+                read(TCompactInputProtocol::new(bytes)).is_err() || cut == REQUEST[1].len(),
+                "compact cut at {cut}"
+            );
         }
     }
 }

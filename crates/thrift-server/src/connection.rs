@@ -107,7 +107,9 @@ impl Protocols for Calls<'_> {
                 _ if self.progress.ended() => return Err("the peer closed the connection inside a call".to_owned()),
                 Err(error) => return Err(sentence(&error)),
                 // Where the next call begins nobody knows: the library leaves what it did not read.
-                Ok(()) => return Err("a call of an unknown method, or one that does not decode; it was answered by an exception".to_owned()),
+                Ok(()) => {
+                    return Err("a call of an unknown method, or one that does not decode; it was answered by an exception".to_owned());
+                }
             }
         }
         Ok(())

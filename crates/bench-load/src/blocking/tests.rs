@@ -214,7 +214,10 @@ fn a_server_that_is_not_there_is_one_error() {
     let group = start_group(addr, 5, 1000, 0);
     let error = group.thread.join().unwrap().unwrap_err();
     assert!(error.to_string().starts_with(&format!("cannot connect to {addr}:")), "{error}");
-    assert_eq!(error.downcast_ref::<CallError>().unwrap().kind, bench_core::failure::FailureKind::Refused);
+    assert_eq!(
+        error.downcast_ref::<CallError>().unwrap().kind,
+        bench_core::failure::FailureKind::Refused
+    );
 }
 
 #[test]
@@ -228,7 +231,11 @@ fn a_call_is_cut_off_only_while_it_is_the_one_that_was_looked_at() {
     let look = Look::now(limits, &window);
     let young = run_now(crate::watch::Watch::call(&slot, now_ns(), pin!(async { slot.look(&look) })));
     assert!(young.is_ok());
-    let old = run_now(crate::watch::Watch::call(&slot, now_ns() - ms(20), pin!(async { slot.look(&look) })));
+    let old = run_now(crate::watch::Watch::call(
+        &slot,
+        now_ns() - ms(20),
+        pin!(async { slot.look(&look) }),
+    ));
     assert!(old.is_err());
     let next = run_now(crate::watch::Watch::call(&slot, now_ns(), pin!(async { slot.look(&look) })));
     assert!(next.is_ok());
