@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::delay::{DelayLine, Waited};
+use crate::delay::{DelayLine, Waited, wait_blocking};
 use crate::failure_log::FailureLog;
 use crate::histogram::Times;
 use crate::message::EchoMessage;
@@ -29,8 +29,9 @@ pub struct Handler {
 }
 
 struct State {
-    yields: bool,
-    delay: Option<Arc<DelayLine>>,
+    settings: HandlerSettings,
+    /// What async calls wait on; `None` without a delay.
+    line: Option<Arc<DelayLine>>,
     calls: AtomicU64,
     waits: Mutex<Waits>,
     failures: FailureLog,
@@ -50,14 +51,14 @@ impl Handler {
     /// # Errors
     /// When the timer of the simulated delay cannot be made.
     pub fn new(settings: HandlerSettings, failures: FailureLog) -> io::Result<Self> {
-        let delay = match settings.delay {
+        let line = match settings.delay {
             Duration::ZERO => None,
             delay => Some(DelayLine::start(delay)?),
         };
         Ok(Self {
             state: Arc::new(State {
-                yields: settings.yields,
-                delay,
+                settings,
+                line,
                 calls: AtomicU64::new(0),
                 waits: Mutex::default(),
                 failures,
@@ -80,19 +81,48 @@ impl Handler {
         bytes
     }
 
+    /// [`Self::echo`] for a library that blocks: the calling thread itself waits.
+    pub fn echo_blocking<M: EchoMessage>(&self, mut message: M) -> M {
+        self.work_blocking();
+        message.answer();
+        self.count();
+        message
+    }
+
+    /// [`Self::payload`] for a library that blocks.
+    pub fn payload_blocking<B>(&self, bytes: B) -> B {
+        self.work_blocking();
+        self.count();
+        bytes
+    }
+
     /// Says that a connection ended in an error: a refused frame, garbage, a peer too slow. Printed and counted, never fatal.
     pub fn connection_failed(&self, text: &str) {
         self.state.failures.add(text);
     }
 
     async fn work(&self) {
-        if self.state.yields {
+        if self.state.settings.yields {
             tokio::task::yield_now().await;
         }
-        if let Some(delay) = &self.state.delay {
-            let waited = delay.wait().await;
+        if let Some(line) = &self.state.line {
+            let waited = line.wait().await;
             self.lock_waits().record(waited);
         }
+    }
+
+    fn work_blocking(&self) {
+        if self.state.settings.yields {
+            std::thread::yield_now();
+        }
+        if self.has_delay() {
+            let waited = wait_blocking(self.state.settings.delay);
+            self.lock_waits().record(waited);
+        }
+    }
+
+    fn has_delay(&self) -> bool {
+        !self.state.settings.delay.is_zero()
     }
 
     /// Counted when the work is done: a call that was cancelled while it slept is not one that was served.
@@ -128,7 +158,7 @@ impl Waits {
 pub fn delay_counters(handlers: &[Handler]) -> Option<DelayCounters> {
     let mut all = Waits::default();
     let mut any = false;
-    for handler in handlers.iter().filter(|handler| handler.state.delay.is_some()) {
+    for handler in handlers.iter().filter(|handler| handler.has_delay()) {
         any = true;
         all.merge(&handler.lock_waits());
     }
@@ -172,6 +202,24 @@ mod tests {
             assert_eq!(handler.calls(), 2);
             let delay = delay_counters(&[handler]).unwrap();
             assert_eq!(delay.count, 2);
+            assert!(delay.slept_ns.unwrap().min >= 3_000_000);
+        });
+    }
+
+    #[test]
+    fn the_blocking_forms_answer_count_and_wait_as_the_others_do() {
+        in_runtime(async {
+            let settings = HandlerSettings {
+                delay: Duration::from_millis(3),
+                yields: true,
+            };
+            let handler = Handler::new(settings, FailureLog::default()).unwrap();
+            assert_eq!(handler.echo_blocking(benchmark_request()), benchmark_reply());
+            assert_eq!(handler.payload_blocking(vec![1, 2]), [1, 2]);
+            assert_eq!(handler.calls(), 2);
+            let delay = delay_counters(&[handler]).unwrap();
+            assert_eq!((delay.count, delay.resume_lag_ns_sum), (2, 0));
+            assert_eq!(delay.slept_ns_sum, 6_000_000 + delay.lateness_ns_sum);
             assert!(delay.slept_ns.unwrap().min >= 3_000_000);
         });
     }

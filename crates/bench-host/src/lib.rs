@@ -10,10 +10,12 @@
 //! | [`cpus`] | which CPUs may a thread run on, and how is it put there? |
 //! | [`topology`] | how are the physical cores shared out between server and client? |
 //! | [`limits`] | how many files and sockets may be open? |
+//! | [`threads`] | may one more thread be started? |
+//! | [`shared_socket`] | how do two owners share a connection without a second descriptor? |
 //! | [`timer_slack`] | how much later than asked may the kernel wake a thread? |
 //!
 //! Nothing here prints, parses flags or knows a framework. Every figure is read from the kernel at
-//! the moment of the call; nothing is cached and no thread is started.
+//! the moment of the call; nothing is cached, and no thread is started unasked.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
@@ -28,8 +30,10 @@ pub mod info;
 pub mod limits;
 pub mod machine;
 pub mod process;
+pub mod shared_socket;
 pub mod sockets;
 mod tcp_info;
+pub mod threads;
 pub mod timer_slack;
 pub mod topology;
 
@@ -40,6 +44,8 @@ pub use info::HostInfo;
 pub use limits::raise_open_files;
 pub use machine::{CpuShares, MachineCpu};
 pub use process::ProcessUsage;
+pub use shared_socket::SharedSocket;
 pub use sockets::{TcpSnapshot, TcpTotals};
+pub use threads::start_connection_thread;
 pub use timer_slack::set_timer_slack_1ns;
 pub use topology::halves;

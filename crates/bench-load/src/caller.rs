@@ -14,7 +14,6 @@
 
 use std::cell::RefCell;
 use std::pin::pin;
-use std::rc::Rc;
 
 use bench_core::failure::{CallError, FailureKind};
 use bench_core::first_texts::FirstTexts;
@@ -24,17 +23,17 @@ use bench_host::now_ns;
 use crate::connect::{CallResult, Connect};
 use crate::link::{Link, Reopened};
 use crate::progress::Progress;
-use crate::watch::Watched;
+use crate::watch::{CutOff, Watch};
 use crate::window::{Phase, Window};
 use crate::workload::Workload;
 
-/// One caller: it makes one call at a time.
-pub(crate) struct Caller<C, W> {
+/// One caller: it makes one call at a time. `G` guards its calls: it cuts off those that take too long.
+pub(crate) struct Caller<C, W, G> {
     /// Number among all callers of the run.
     pub index: u64,
     pub link: Link<C>,
     pub workload: W,
-    pub watched: Rc<Watched>,
+    pub watched: G,
     /// False once its connection was given up.
     pub alive: bool,
 }
@@ -52,13 +51,12 @@ pub(crate) struct CallerEnd {
     pub lost: bool,
 }
 
-/// Counts of all callers of one thread.
-#[derive(Default)]
-pub(crate) struct Tally {
+/// Counts of all callers of one thread. `T` takes the times.
+pub(crate) struct Tally<T = Times> {
     /// Service times of correct replies.
-    pub service: Times,
+    pub service: T,
     /// Times of failed calls.
-    pub failed_time: Times,
+    pub failed_time: T,
     /// Failed calls by kind, in the order of [`FailureKind::ALL`].
     pub failed: [u64; FailureKind::ALL.len()],
     pub in_flight: u64,
@@ -72,9 +70,50 @@ pub(crate) struct Tally {
     pub texts: FirstTexts,
 }
 
-impl<C: Connect, W: Workload<C>> Caller<C, W> {
+impl<T> Tally<T> {
+    /// Nothing counted yet.
+    pub fn of(service: T, failed_time: T) -> Self {
+        Self {
+            service,
+            failed_time,
+            failed: [0; FailureKind::ALL.len()],
+            in_flight: 0,
+            made: 0,
+            reconnects: 0,
+            right: 0,
+            wrong_outside: 0,
+            texts: FirstTexts::default(),
+        }
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::of(Times::new(), Times::new())
+    }
+}
+
+/// What takes times, in nanoseconds.
+pub(crate) trait RecordTime {
+    fn record(&mut self, time_ns: u64);
+}
+
+impl RecordTime for Times {
+    #[inline]
+    fn record(&mut self, time_ns: u64) {
+        Times::record(self, time_ns);
+    }
+}
+
+impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
     /// Calls until the window ends or, in a counted run, until `quota` calls were made in it.
-    pub async fn run(&mut self, window: &Window, quota: Option<u64>, tally: &RefCell<Tally>, progress: &Progress) -> CallerEnd {
+    pub async fn run<T: RecordTime>(
+        &mut self,
+        window: &Window,
+        quota: Option<u64>,
+        tally: &RefCell<Tally<T>>,
+        progress: &Progress,
+    ) -> CallerEnd {
         let mut end = CallerEnd {
             calls: 0,
             unsent: 0,
@@ -134,11 +173,11 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
     }
 
     #[inline]
-    fn judge(&self, outcome: Result<CallResult<W::Reply>, crate::watch::CutOff>) -> CallResult<()> {
+    fn judge(&self, outcome: Result<CallResult<W::Reply>, CutOff>) -> CallResult<()> {
         judge(outcome, &self.workload, self.link.carries_many())
     }
 
-    async fn reopen(&mut self, tally: &RefCell<Tally>) {
+    async fn reopen<T>(&mut self, tally: &RefCell<Tally<T>>) {
         let reopened = self.watched.reconnect(pin!(self.link.reopen())).await;
         let mut tally = tally.borrow_mut();
         match reopened {
@@ -148,18 +187,14 @@ impl<C: Connect, W: Workload<C>> Caller<C, W> {
                 self.alive = false;
                 tally.texts.add(&format!("gave up reconnecting: {error}"));
             }
-            // The window ended while it waited.
-            Err(_) => {}
+            // The window ended while it waited. What a blocking reconnect may have opened all the same was shut down.
+            Err(CutOff) => self.link.lost = true,
         }
     }
 }
 
 #[inline]
-fn judge<C: Connect, W: Workload<C>>(
-    outcome: Result<CallResult<W::Reply>, crate::watch::CutOff>,
-    workload: &W,
-    shared: bool,
-) -> CallResult<()> {
+fn judge<C: Connect, W: Workload<C>>(outcome: Result<CallResult<W::Reply>, CutOff>, workload: &W, shared: bool) -> CallResult<()> {
     match outcome {
         Ok(Ok(reply)) if workload.is_right(&reply) => Ok(()),
         Ok(Ok(_)) => Err(CallError::of_call(
@@ -176,7 +211,7 @@ fn judge<C: Connect, W: Workload<C>>(
     }
 }
 
-impl Tally {
+impl<T: RecordTime> Tally<T> {
     #[inline]
     fn count(&mut self, phase: Phase, time_ns: u64, result: &CallResult<()>) {
         self.made += 1;
@@ -203,11 +238,18 @@ impl Tally {
             self.texts.add(&format!("{when}: {}", error.message));
         }
     }
+}
 
+impl Tally {
     /// Adds what another thread counted.
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);
         self.failed_time.merge(&other.failed_time);
+        self.add_counts(other);
+    }
+
+    /// Adds everything but the times.
+    pub fn add_counts<T>(&mut self, other: &Tally<T>) {
         for (all, part) in self.failed.iter_mut().zip(other.failed) {
             *all += part;
         }

@@ -18,13 +18,18 @@ pub type Settings = BTreeMap<String, serde_json::Value>;
 
 /// A connection of a framework's client over one wire.
 ///
-/// Nothing here is `Send`: each client thread has a single-threaded runtime of its own, with its own callers and connections.
+/// Nothing here is `Send`: each client thread has a single-threaded runtime of its own, with its own callers and connections; or, for a
+/// library that blocks, one connection and its caller.
 pub trait Connect: Sized + 'static {
     /// What goes over the connection.
     const WIRE: Wire;
 
     /// How a second caller gets the same connection. `None`: a connection carries one call at a time, and `--pool` is refused.
     const SHARE: Option<fn(&Self) -> Self> = None;
+
+    /// True for a library whose calls block. Each connection then has a thread of its own, without a runtime: sockets come from
+    /// `target.dial_blocking()`, and no future here may ever wait for anything but its thread.
+    const BLOCKING: bool = false;
 
     /// Opens one connection, by `target.dial()` wherever the library takes a socket.
     ///

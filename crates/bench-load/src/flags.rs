@@ -109,7 +109,7 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = seconds)]
     pub drain: Duration,
 
-    /// Client threads [default: one per CPU of --cpus, never more than connections]
+    /// Client threads, except for a library that blocks [default: one per CPU of --cpus, never more than connections]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_THREADS))]
     pub threads: Option<u64>,
 
@@ -182,6 +182,12 @@ fn check(flags: &MeasureFlags, registry: &Registry) -> Result<(), String> {
         if pool > flags.callers() {
             return Err(format!("'--pool {pool}': more connections than the {} callers", flags.callers()));
         }
+    }
+    if flags.threads.is_some() && entry.blocking {
+        return Err(format!(
+            "'--threads': over {} a call blocks its thread, so each connection has one of its own; leave --threads out, -c is their number",
+            entry.wire
+        ));
     }
     if let Some(cpus) = &flags.cpus {
         CpuSet::allowed()

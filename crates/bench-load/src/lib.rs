@@ -15,8 +15,12 @@
 //! read server's stats, write the record
 //! ```
 //!
+//! A library that blocks ([`Connect::BLOCKING`]) runs the same loop on a thread per connection (blocking.rs): each client thread above
+//! then only starts, watches and reports for those of its CPU.
+//!
 //! While calls are made, threads share the window's start and end, which they read, and a page of progress each, which only they write.
 
+mod blocking;
 mod caller;
 mod connect;
 mod control;
@@ -31,6 +35,7 @@ mod registry;
 mod server_stats;
 mod session;
 mod signals;
+mod slot;
 mod target;
 mod text;
 mod watch;
@@ -38,6 +43,7 @@ mod window;
 mod worker;
 pub mod workload;
 
+pub use bench_host::SharedSocket;
 pub use connect::{CallResult, Connect, EchoCalls, PayloadCalls, Settings};
 pub use registry::Registry;
 pub use target::Target;

@@ -151,7 +151,14 @@ async fn open<C: Connect>(target: &Target, attempts: &Cell<u32>, random: &mut Sm
     while attempts.get() < ATTEMPTS {
         if let Some(doublings) = attempts.get().checked_sub(1) {
             let pause = (FIRST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
-            tokio::time::sleep(pause.mul_f64(random.random_range(0.5..1.0))).await;
+            let pause = pause.mul_f64(random.random_range(0.5..1.0));
+            match &target.slot {
+                Some(slot) => slot.pause(pause),
+                None => tokio::time::sleep(pause).await,
+            }
+        }
+        if target.slot.as_ref().is_some_and(|slot| slot.is_cut()) {
+            break;
         }
         attempts.set(attempts.get() + 1);
         match connect::<C>(target).await {
@@ -164,6 +171,10 @@ async fn open<C: Connect>(target: &Target, attempts: &Cell<u32>, random: &mut Sm
 
 /// Opens one connection within the limit of `--timeout`, handshakes included.
 pub(crate) async fn connect<C: Connect>(target: &Target) -> CallResult<C> {
+    if C::BLOCKING {
+        // The dialer keeps to the limit, and there is no runtime here whose timer could.
+        return C::connect(target).await;
+    }
     match tokio::time::timeout(target.dial_limit, C::connect(target)).await {
         Ok(result) => result,
         Err(_) => Err(CallError::fatal(

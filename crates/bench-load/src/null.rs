@@ -98,6 +98,7 @@ pub fn run(calls: u64, cpus: &CpuSet) -> anyhow::Result<NullRun> {
             lane: Lane::Default,
             addresses: Vec::new(),
             dial_limit: Duration::ZERO,
+            slot: None,
         },
         connections: vec![vec![0]],
         cpus: cpus.clone(),

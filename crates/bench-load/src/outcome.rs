@@ -222,6 +222,9 @@ fn settings(
 ) -> BTreeMap<String, serde_json::Value> {
     let mut settings = (setting.entry.settings)(setting.flags.lane);
     settings.insert("tcp_nodelay".to_owned(), around.tcp.nodelay.into());
+    if setting.entry.blocking {
+        settings.insert("threads".to_owned(), "one per connection".into());
+    }
     settings.insert("timeout_ms".to_owned(), (setting.flags.timeout.as_secs_f64() * 1e3).into());
     if let Some(info) = server {
         let mut theirs: serde_json::Map<_, _> = info.settings.clone().into_iter().collect();

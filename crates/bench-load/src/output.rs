@@ -23,7 +23,8 @@ pub(crate) fn list(registry: &Registry, format: Output) -> anyhow::Result<()> {
                 .map(|(index, entry)| {
                     let flagship = if index == 0 { "  (default)" } else { "" };
                     let pool = if entry.shares { "  --pool" } else { "" };
-                    format!("{:<24} {:<10}{pool}{flagship}", entry.wire, entry.workload)
+                    let threads = if entry.blocking { "  a thread per connection" } else { "" };
+                    format!("{:<24} {:<10}{pool}{threads}{flagship}", entry.wire, entry.workload)
                 })
                 .collect();
             Ok(talk::print_line(&lines.join("\n"))?)
@@ -35,6 +36,7 @@ pub(crate) fn list(registry: &Registry, format: Output) -> anyhow::Result<()> {
                         "wire": entry.wire.to_string(),
                         "workload": entry.workload,
                         "shares": entry.shares,
+                        "blocking": entry.blocking,
                         "flagship": index == 0,
                     })
                 })

@@ -14,6 +14,8 @@ pub(crate) struct Progress {
     ended: AtomicU64,
     failed: AtomicU64,
     warm_callers: AtomicU64,
+    /// Of the group that this is a thread of, if any.
+    group: Option<Arc<Progress>>,
 }
 
 impl Progress {
@@ -25,9 +27,18 @@ impl Progress {
         }
     }
 
-    /// A caller has made its first call of the run.
+    /// Counts of one thread of a group.
+    pub fn part_of(group: &Arc<Self>) -> Self {
+        Self {
+            group: Some(group.clone()),
+            ..Self::default()
+        }
+    }
+
+    /// A caller has made its first call of the run. Counted for the whole group at once: the window opens by it.
     pub fn caller_is_warm(&self) {
-        add(&self.warm_callers, 1);
+        let all = self.group.as_deref().unwrap_or(self);
+        all.warm_callers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Starts a new run.
@@ -37,6 +48,17 @@ impl Progress {
 
     pub fn warm_callers(&self) -> u64 {
         self.warm_callers.load(Ordering::Relaxed)
+    }
+
+    /// Takes over the calls that the threads of a group have counted; to be called by one thread only, which then is the one writer.
+    pub fn show_sum_of<'a>(&self, parts: impl Iterator<Item = &'a Self>) {
+        let (mut ended, mut failed) = (0, 0);
+        for part in parts {
+            ended += part.ended.load(Ordering::Relaxed);
+            failed += part.failed.load(Ordering::Relaxed);
+        }
+        self.ended.store(ended, Ordering::Relaxed);
+        self.failed.store(failed, Ordering::Relaxed);
     }
 }
 

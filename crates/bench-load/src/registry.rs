@@ -9,6 +9,7 @@ use bench_core::talk;
 use bench_core::wire::Wire;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::blocking;
 use crate::connect::{Connect, EchoCalls, PayloadCalls, Settings};
 use crate::control;
 use crate::flags;
@@ -29,6 +30,8 @@ pub(crate) struct Entry {
     pub wire: Wire,
     pub workload: &'static str,
     pub shares: bool,
+    /// Each connection has a thread of its own.
+    pub blocking: bool,
     pub payload_bytes: fn(&WorkloadSpec) -> usize,
     pub settings: fn(Lane) -> Settings,
     pub work: fn(WorkerSpec, UnboundedReceiver<Command>, &Sender<Event>) -> anyhow::Result<()>,
@@ -40,9 +43,14 @@ impl Entry {
             wire: C::WIRE,
             workload: W::NAME,
             shares: C::SHARE.is_some(),
+            blocking: C::BLOCKING,
             payload_bytes: W::payload_bytes,
             settings: C::settings,
-            work: worker::work::<C, W>,
+            work: if C::BLOCKING {
+                blocking::work::<C, W>
+            } else {
+                worker::work::<C, W>
+            },
         }
     }
 }

@@ -2,11 +2,16 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bench_core::failure::{CallError, FailureKind};
 use bench_core::lane::Lane;
+use bench_host::SharedSocket;
+use socket2::{Domain, SockRef, Socket, Type};
 use tokio::net::{TcpSocket, TcpStream};
+
+use crate::slot::Slot;
 
 /// The server to call, and how.
 #[derive(Clone, Debug)]
@@ -17,6 +22,8 @@ pub struct Target {
     pub lane: Lane,
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) dial_limit: Duration,
+    /// Who watches over the thread that dials; `None` for tasks.
+    pub(crate) slot: Option<Arc<Slot>>,
 }
 
 impl Target {
@@ -31,6 +38,7 @@ impl Target {
             lane,
             addresses,
             dial_limit,
+            slot: None,
         })
     }
 
@@ -39,24 +47,59 @@ impl Target {
     /// # Errors
     /// The last address's error, as [`FailureKind::Refused`] unless it says otherwise.
     pub async fn dial(&self) -> Result<TcpStream, CallError> {
-        let mut last = CallError::fatal(FailureKind::Refused, format!("{} has no address", self.text));
+        let mut last = self.no_address();
         for &addr in &self.addresses {
             let attempt = tokio::time::timeout(self.dial_limit, dial(addr));
             match attempt.await {
                 Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => {
-                    last = CallError::from(error);
-                    last.message = format!("cannot connect to {addr}: {}", last.message);
-                }
-                Err(_) => {
-                    last = CallError::fatal(
-                        FailureKind::Timeout,
-                        format!("cannot connect to {addr}: no answer within {:?}", self.dial_limit),
-                    )
-                }
+                Ok(Err(error)) => last = self.not_connected(addr, error),
+                Err(_) => last = self.not_connected(addr, io::ErrorKind::TimedOut.into()),
             }
         }
         Err(last)
+    }
+
+    /// [`Target::dial`] for a library that blocks. No time limit is set on the socket, which would be a timer of the kernel's in every
+    /// call: the harness shuts it down when a call takes too long.
+    ///
+    /// # Errors
+    /// As those of [`Target::dial`].
+    pub fn dial_blocking(&self) -> Result<SharedSocket, CallError> {
+        let mut last = self.no_address();
+        for &addr in &self.addresses {
+            match self.dial_one_blocking(addr) {
+                Ok(socket) => return Ok(socket),
+                Err(error) => last = self.not_connected(addr, error),
+            }
+        }
+        Err(last)
+    }
+
+    fn dial_one_blocking(&self, addr: SocketAddr) -> io::Result<SharedSocket> {
+        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, None)?;
+        socket.set_tcp_nodelay(true)?;
+        let socket = SharedSocket::new(socket.into());
+        // Before it is connected: that, too, may have to be given up.
+        if let Some(slot) = &self.slot {
+            slot.hold(socket.clone())?;
+        }
+        SockRef::from(&socket).connect_timeout(&addr.into(), self.dial_limit)?;
+        Ok(socket)
+    }
+
+    fn no_address(&self) -> CallError {
+        CallError::fatal(FailureKind::Refused, format!("{} has no address", self.text))
+    }
+
+    fn not_connected(&self, addr: SocketAddr, error: io::Error) -> CallError {
+        let text = match error.kind() {
+            io::ErrorKind::TimedOut => format!("no answer within {:?}", self.dial_limit),
+            _ => error.to_string(),
+        };
+        CallError {
+            message: format!("cannot connect to {addr}: {text}"),
+            ..CallError::from(error)
+        }
     }
 
     /// True when one of the addresses is of this machine's loopback.

@@ -1,7 +1,8 @@
 //! Time limits of calls, at no cost to the call.
 //!
 //! A timer per call would put tokio's timer wheel into every measurement. Here a caller only notes when its call began; one task per
-//! thread looks through all callers every few milliseconds and cuts off what has taken too long.
+//! thread looks through all callers every few milliseconds and cuts off what has taken too long. Callers that block their threads are
+//! watched by another thread (slot.rs).
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -18,9 +19,19 @@ const LOOKS_PER_LIMIT: u32 = 20;
 const SHORTEST_LOOK: Duration = Duration::from_millis(1);
 const LONGEST_LOOK: Duration = Duration::from_millis(20);
 
+/// Guards a caller's calls.
+pub(crate) trait Watch {
+    /// Awaits a call, made at `made_ns`, until it is cut off. The future is pinned by the caller: it holds the whole message, and moving it
+    /// about would be part of every measured time.
+    fn call<'a, F: Future>(&'a self, made_ns: u64, future: Pin<&'a mut F>) -> impl Future<Output = Result<F::Output, CutOff>>;
+
+    /// Awaits a reconnect until the window has ended.
+    fn reconnect<'a, F: Future>(&'a self, future: Pin<&'a mut F>) -> impl Future<Output = Result<F::Output, CutOff>>;
+}
+
 /// What a caller is doing, for the watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
+pub(crate) enum Doing {
     Nothing,
     /// A call, made at this instant.
     Calling(u64),
@@ -48,18 +59,6 @@ impl Watched {
         })
     }
 
-    /// Awaits a call, made at `made_ns`, until the watch cuts it off. The future is pinned by the caller: it holds the whole message,
-    /// and moving it about would be part of every measured time.
-    #[inline]
-    pub fn call<'a, F: Future>(&'a self, made_ns: u64, future: Pin<&'a mut F>) -> Guarded<'a, F> {
-        self.guard(Doing::Calling(made_ns), future)
-    }
-
-    /// Awaits a reconnect until the window has ended.
-    pub fn reconnect<'a, F: Future>(&'a self, future: Pin<&'a mut F>) -> Guarded<'a, F> {
-        self.guard(Doing::Reconnecting, future)
-    }
-
     #[inline]
     fn guard<'a, F: Future>(&'a self, doing: Doing, future: Pin<&'a mut F>) -> Guarded<'a, F> {
         self.doing.set(doing);
@@ -74,8 +73,19 @@ impl Watched {
     }
 }
 
+impl Watch for Rc<Watched> {
+    #[inline]
+    fn call<'a, F: Future>(&'a self, made_ns: u64, future: Pin<&'a mut F>) -> impl Future<Output = Result<F::Output, CutOff>> {
+        self.guard(Doing::Calling(made_ns), future)
+    }
+
+    fn reconnect<'a, F: Future>(&'a self, future: Pin<&'a mut F>) -> impl Future<Output = Result<F::Output, CutOff>> {
+        self.guard(Doing::Reconnecting, future)
+    }
+}
+
 /// A future under watch.
-pub(crate) struct Guarded<'a, F> {
+struct Guarded<'a, F> {
     watched: &'a Watched,
     future: Pin<&'a mut F>,
 }
@@ -114,22 +124,48 @@ pub(crate) struct Limits {
 
 /// Looks after the callers until it is dropped.
 pub(crate) async fn watch(callers: Vec<Rc<Watched>>, limits: Limits, window: &Window) {
-    let pause = (limits.timeout / LOOKS_PER_LIMIT).clamp(SHORTEST_LOOK, LONGEST_LOOK);
-    let timeout_ns = nanos(limits.timeout);
-    let drain_ns = nanos(limits.drain);
     loop {
-        tokio::time::sleep(pause).await;
-        let now = now_ns();
-        let drained = now >= window.end().saturating_add(drain_ns);
+        tokio::time::sleep(limits.look_every()).await;
+        let look = Look::now(limits, window);
         for caller in &callers {
-            let too_long = match caller.doing.get() {
-                Doing::Nothing => false,
-                Doing::Calling(made) => drained || now.saturating_sub(made) >= timeout_ns,
-                Doing::Reconnecting => now >= window.end(),
-            };
-            if too_long {
+            if look.is_too_long(caller.doing.get()) {
                 caller.cut_off();
             }
+        }
+    }
+}
+
+impl Limits {
+    /// Pause between two looks.
+    pub fn look_every(&self) -> Duration {
+        (self.timeout / LOOKS_PER_LIMIT).clamp(SHORTEST_LOOK, LONGEST_LOOK)
+    }
+}
+
+/// What is too long at one instant.
+pub(crate) struct Look {
+    now: u64,
+    timeout: u64,
+    ended: bool,
+    drained: bool,
+}
+
+impl Look {
+    pub fn now(limits: Limits, window: &Window) -> Self {
+        let (now, end) = (now_ns(), window.end());
+        Self {
+            now,
+            timeout: nanos(limits.timeout),
+            ended: now >= end,
+            drained: now >= end.saturating_add(nanos(limits.drain)),
+        }
+    }
+
+    pub fn is_too_long(&self, doing: Doing) -> bool {
+        match doing {
+            Doing::Nothing => false,
+            Doing::Calling(made) => self.drained || self.now.saturating_sub(made) >= self.timeout,
+            Doing::Reconnecting => self.ended,
         }
     }
 }

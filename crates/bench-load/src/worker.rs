@@ -23,7 +23,7 @@ use crate::window::Window;
 use crate::workload::{Workload, WorkloadSpec};
 
 /// Connections that a thread opens at once: far below the backlog, enough to hide the round trip.
-const CONNECTS_AT_ONCE: usize = 64;
+pub(crate) const CONNECTS_AT_ONCE: usize = 64;
 
 /// What a client thread is given.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ pub(crate) struct RunOrder {
 
 impl RunOrder {
     /// Calls that caller `index` makes of a counted run: the sum over all callers is exactly the count.
-    fn quota(&self, index: u64) -> Option<u64> {
+    pub fn quota(&self, index: u64) -> Option<u64> {
         self.count
             .map(|(count, callers)| count / callers + u64::from(index < count % callers))
     }
@@ -74,6 +74,9 @@ pub(crate) struct WorkerRun {
     pub tally: Tally,
     pub callers: Vec<CallerEnd>,
 }
+
+/// A caller that is a task among others of its thread.
+type TaskCaller<C, W> = Caller<C, W, Rc<Watched>>;
 
 /// Body of a client thread over connections of type `C`. Ends when the sender of `commands` is gone.
 pub(crate) fn work<C: Connect, W: Workload<C>>(
@@ -111,7 +114,7 @@ async fn serve_commands<C: Connect, W: Workload<C>>(
     Ok(())
 }
 
-async fn connect_all<C: Connect, W: Workload<C>>(spec: &WorkerSpec) -> Result<Vec<Caller<C, W>>, CallError> {
+async fn connect_all<C: Connect, W: Workload<C>>(spec: &WorkerSpec) -> Result<Vec<TaskCaller<C, W>>, CallError> {
     let target = Rc::new(spec.target.clone());
     let mut waiting = spec.connections.iter().cloned();
     let mut connecting = JoinSet::new();
@@ -152,7 +155,7 @@ async fn connect_all<C: Connect, W: Workload<C>>(spec: &WorkerSpec) -> Result<Ve
     }
 }
 
-async fn verify<C: Connect, W: Workload<C>>(callers: &mut [Caller<C, W>], spec: &WorkerSpec) -> CallResult<()> {
+async fn verify<C: Connect, W: Workload<C>>(callers: &mut [TaskCaller<C, W>], spec: &WorkerSpec) -> CallResult<()> {
     let Some(caller) = callers.first_mut() else {
         return Ok(());
     };
@@ -166,10 +169,10 @@ async fn verify<C: Connect, W: Workload<C>>(callers: &mut [Caller<C, W>], spec: 
 }
 
 async fn run_all<C: Connect, W: Workload<C>>(
-    callers: Vec<Caller<C, W>>,
+    callers: Vec<TaskCaller<C, W>>,
     order: RunOrder,
     spec: &WorkerSpec,
-) -> anyhow::Result<(WorkerRun, Vec<Caller<C, W>>)> {
+) -> anyhow::Result<(WorkerRun, Vec<TaskCaller<C, W>>)> {
     let tally = Rc::new(RefCell::new(Tally::default()));
     let watched = callers.iter().map(|caller| caller.watched.clone()).collect();
     let limits = spec.limits;

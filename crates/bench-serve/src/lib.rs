@@ -5,9 +5,11 @@
 //!
 //! ```text
 //! accept (main thread) ── deals sockets round-robin ──▶ runtime threads, each: Server::serve(incoming, handler, …)
+//!                                              (a library that blocks: a thread per connection, see [`blocking`])
 //! stats thread ── GET /stats ──▶ counters of all handlers
 //! ```
 
+pub mod blocking;
 mod cpus;
 mod flags;
 mod listen;

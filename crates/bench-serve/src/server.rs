@@ -50,6 +50,12 @@ impl Serve {
         let _ = self.shutdown.wait_for(|stop| *stop).await;
     }
 
+    /// True once the server is to stop: for a thread between two calls.
+    pub fn is_stopping(&self) -> bool {
+        // One load. An error means that the harness is gone.
+        self.shutdown.has_changed().unwrap_or(true)
+    }
+
     /// For a connection that waits for its calls itself, and may be told to stop between two of them only.
     pub fn between_calls(&self) -> BetweenCalls {
         BetweenCalls {

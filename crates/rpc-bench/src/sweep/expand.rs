@@ -126,6 +126,9 @@ fn offered(cell: &Cell, offer: &ClientOffer) -> Result<(), String> {
     let Some(entry) = offer.entry(&cell.wire, Some(&cell.workload)) else {
         return Err(format!("no workload '{}' on this wire", cell.workload));
     };
+    if cell.client_threads.is_some() && entry.blocking {
+        return Err("its connections have a thread each".to_owned());
+    }
     match cell.connections {
         Connections::Shared(_) if !entry.shares => Err("its connections carry one call at a time".to_owned()),
         Connections::Shared(number) if u64::from(number) >= cell.callers => {
@@ -231,6 +234,7 @@ mod tests {
             wire: wire.to_owned(),
             workload: workload.to_owned(),
             shares,
+            blocking: false,
             flagship,
         };
         vec![
@@ -276,6 +280,19 @@ mod tests {
         check("[[matrix]]", "tcp:tcp/bytes", 1, 0);
         check("[[matrix]]", "tcp:tcp/bytes,grpc", 2, 0);
         check("[[matrix]]\nwires = [\"tcp/bytes\"]", "", 1, 0);
+    }
+
+    #[test]
+    fn a_client_with_a_thread_per_connection_has_no_number_of_threads() {
+        let mut offers = offers();
+        offers[0].entries[0].blocking = true;
+        let check = |text: &str, cells: usize, not_offered: usize| {
+            let file = parse(&format!("title = \"t\"\n[[matrix]]\n{text}")).unwrap();
+            let expansion = expand(&file, &offers, &Only::parse("grpc").unwrap()).unwrap();
+            assert_eq!((expansion.cells.len(), expansion.not_offered.len()), (cells, not_offered), "{text}");
+        };
+        check("client_threads = [1, 2]", 0, 2);
+        check("server_threads = [1, 2]", 2, 0);
     }
 
     #[test]

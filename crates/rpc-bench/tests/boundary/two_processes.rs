@@ -10,6 +10,11 @@ use crate::common::{Server, assert_good, run, schema, stacks};
 
 /// One server and one client for each workload of each stack's flagship wire.
 fn for_every_entry(server_args: &[&str], mut case: impl FnMut(&Server, &[&str])) {
+    for_every_offer(server_args, |server, entry, _| case(server, entry));
+}
+
+/// The same, with what the client says of the entry.
+fn for_every_offer(server_args: &[&str], mut case: impl FnMut(&Server, &[&str], &Value)) {
     for stack in stacks() {
         let list = run(&stack.client, &["--list", "--output", "json"]);
         assert_eq!(list.code, Some(0), "{}", list.stderr);
@@ -21,7 +26,7 @@ fn for_every_entry(server_args: &[&str], mut case: impl FnMut(&Server, &[&str]))
             let (wire, workload) = (entry["wire"].as_str().unwrap(), entry["workload"].as_str().unwrap());
             let server = Server::start(&stack.server, &[server_args, &["--wire", wire]].concat());
             assert_eq!(server.info.framework, stack.framework);
-            case(&server, &["--wire", wire, "--workload", workload]);
+            case(&server, &["--wire", wire, "--workload", workload], entry);
         }
     }
 }
@@ -93,11 +98,20 @@ fn a_counted_run_makes_exactly_its_calls() {
         assert_eq!(connections, record.connections, "{args:?}");
         assert!(connections <= calls, "{connections} connections for {calls} calls");
     };
-    for_every_entry(&[], |server, entry| {
+    for_every_offer(&[], |server, entry, offer| {
         check(server, entry, 3, &[]);
         check(server, entry, 10, &["-c", "3"]);
         check(server, entry, 1, &["-c", "1"]);
-        check(server, entry, 1001, &["-c", "7", "--threads", "3"]);
+        let threads: &[&str] = &["-c", "7", "--threads", "3"];
+        match offer["blocking"] == true {
+            true => {
+                server
+                    .client(&[entry, threads].concat())
+                    .refused(2, &["--threads", "one of its own"]);
+                check(server, entry, 1001, &threads[..2]);
+            }
+            false => check(server, entry, 1001, threads),
+        }
     });
 }
 
@@ -142,6 +156,32 @@ fn a_raw_tcp_call_is_585_bytes_out_531_in_and_one_segment_each_way() {
 }
 
 #[test]
+fn a_thrift_call_is_as_long_as_its_wire_makes_it_and_one_segment_unless_it_is_framed_by_default() {
+    // Message header with the method's name, the argument's field and the two stops, around 680 and 628 bytes, or 552 and 499.
+    let check = |wire: &str, lane: &str, bytes: (f64, f64), segments: f64| {
+        let server = Server::start("thrift-server", &["--wire", wire, "--lane", lane]);
+        let args = ["--wire", wire, "--lane", lane, "-n", "400", "-c", "4", "--warmup", "0"];
+        let record = assert_good(&server.client(&args));
+        let on_the_wire = (record.wire_bytes_sent_per_call, record.wire_bytes_received_per_call);
+        assert_eq!(on_the_wire, (Some(bytes.0), Some(bytes.1)), "{wire} {lane}");
+        let in_segments = (record.segments_sent_per_call, record.segments_received_per_call);
+        assert_eq!(in_segments, (Some(segments), Some(segments)), "{wire} {lane}");
+        assert_eq!(record.settings["threads"], "one per connection");
+        assert_eq!(record.settings["server"]["threads"], "one per connection");
+        assert!(record.client.unwrap().threads > 4, "a thread per connection");
+    };
+    let (binary, compact) = ((699.0, 647.0), (561.0, 509.0));
+    let framed = |(sent, received): (f64, f64)| (sent + 4.0, received + 4.0);
+    for lane in ["default", "tuned"] {
+        check("tcp+buffered/binary", lane, binary, 1.0);
+        check("tcp+buffered/compact", lane, compact, 1.0);
+        let segments = if lane == "default" { 2.0 } else { 1.0 };
+        check("tcp+framed/binary", lane, framed(binary), segments);
+        check("tcp+framed/compact", lane, framed(compact), segments);
+    }
+}
+
+#[test]
 fn a_payload_of_any_size_comes_back() {
     let check = |package: &str, args: &[&str], size: &str, bytes: u64| {
         let server = Server::start(package, args);
@@ -156,6 +196,7 @@ fn a_payload_of_any_size_comes_back() {
     for size in [("0", 0), ("1", 1), ("64k", 65_536), ("1m", 1 << 20)] {
         check("tcp-server", &["--wire", "tcp+framed/opaque"], size.0, size.1);
         check("grpc-server", &[], size.0, size.1);
+        check("thrift-server", &["--wire", "tcp+framed/compact"], size.0, size.1);
     }
 }
 
