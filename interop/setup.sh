@@ -55,7 +55,7 @@ node_peers() {
   local stamp
   stamp=$(stamp_of package.json package-lock.json)
   if is_made node_modules "$stamp"; then return; fi
-  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
   echo "$stamp" >node_modules/stamp
 }
 
@@ -68,18 +68,33 @@ go_peers() {
   .venv-peers/bin/python -m grpc_tools.protoc -I ../proto --go_out=plugins=grpc,Mbenchmark.proto=rpcbench:.go/src/rpcbench benchmark.proto
   cp grpc/go/rpcbench.go .go/src/rpcbench/
   for program in client server; do
-    GO111MODULE=off GOPATH="$PWD/.go:/usr/share/gocode" GOCACHE="$PWD/.go/cache" go build -o ".go/grpc-$program" "./grpc/go/$program"
+    CGO_ENABLED=0 GO111MODULE=off GOPATH="$PWD/.go:/usr/share/gocode" GOCACHE="$PWD/.go/cache" go build -o ".go/grpc-$program" "./grpc/go/$program"
   done
   rm -rf .go/cache
   echo "$stamp" >.go/stamp
 }
 
+# Each by a call of its own, so that what fails in one (no network, for example) does not end the others.
+case ${1:-all} in
+  python) python_peers && exit ;;
+  node) node_peers && exit ;;
+  go) go_peers && exit ;;
+esac
+
 if [ -n "$CI" ]; then install_what_is_missing; fi
-if has_python; then python_peers; else lacks "no python3 with venv for the peers in Python"; fi
-if has_node; then node_peers; else lacks "no node and npm for the peers in JavaScript"; fi
+if has_python; then
+  ./setup.sh python || lacks "the peers in Python cannot be installed"
+else
+  lacks "no python3 with venv for the peers in Python"
+fi
+if has_node; then
+  ./setup.sh node || lacks "the peers in JavaScript cannot be installed"
+else
+  lacks "no node and npm for the peers in JavaScript"
+fi
 if ! command -v curl >/dev/null; then lacks "no curl"; fi
-if has_go && [ -d .venv-peers ]; then
-  go_peers
+if has_go && [ -f .venv-peers/stamp ]; then
+  ./setup.sh go || lacks "the peers in Go cannot be built"
 else
   lacks "no golang-go, golang-google-grpc-dev and golang-goprotobuf-dev for the peers in Go" optional
 fi
