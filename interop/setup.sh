@@ -76,9 +76,9 @@ go_peers() {
 
 # Each by a call of its own, so that what fails in one (no network, for example) does not end the others.
 case ${1:-all} in
-  python) python_peers && exit ;;
-  node) node_peers && exit ;;
-  go) go_peers && exit ;;
+  python) python_peers; exit ;;
+  node) node_peers; exit ;;
+  go) go_peers; exit ;;
 esac
 
 if [ -n "$CI" ]; then install_what_is_missing; fi

@@ -1,18 +1,21 @@
 """PyPI thrift, Apache's library, as a client: ADDRESS WIRE CASE."""
 
+from socket import SHUT_WR
+
 from benchmark import PAYLOAD_SIZES, answer, expect, fail, message, payload, run, same
 from schema import METHODS, BenchmarkMessage, of_struct, of_wire, struct, to_struct
 from thrift.Thrift import TApplicationException, TMessageType, TType
 from thrift.transport.TSocket import TSocket
+from thrift.transport.TTransport import TTransportException
 
 
 class Client:
     def __init__(self, address, wire):
         host, port = address.rsplit(":", 1)
-        socket = TSocket(host, int(port))
-        socket.setTimeout(20_000)
+        self.socket = TSocket(host, int(port))
+        self.socket.setTimeout(20_000)
         transport, protocol = of_wire(wire)
-        self.transport = transport(socket)
+        self.transport = transport(self.socket)
         self.protocol = protocol(self.transport)
         self.seqid = 0
         self.transport.open()
@@ -94,4 +97,31 @@ def unknown_field(address, wire, _case):
     same("reply", of_struct(client.receive("say", METHODS["say"][1]())), answer(request))
 
 
-run({"echo": echo, "distinct": echo, "payload": sizes, "errors": errors, "unknown_field": unknown_field})
+def other_transport(address, wire, _case):
+    """Buffered and framed do not understand each other: the connection must end, and the server serve on."""
+    transport, protocol = wire.split("/")
+    other = {"tcp+buffered": "tcp+framed", "tcp+framed": "tcp+buffered"}[transport]
+    client = Client(address, f"{other}/{protocol}")
+    client.send("say", METHODS["say"][0](request=to_struct(message("echo"))))
+    # What it takes for a length may be more than was sent.
+    client.socket.handle.shutdown(SHUT_WR)
+    try:
+        client.receive("say", METHODS["say"][1]())
+    except (TTransportException, TApplicationException) as error:
+        timed_out = isinstance(error, TTransportException) and error.type == TTransportException.TIMED_OUT
+        expect("the server neither answered nor closed the connection", not timed_out)
+    else:
+        fail("a message of the other transport was answered")
+    echo(address, wire, "echo")
+
+
+run(
+    {
+        "echo": echo,
+        "distinct": echo,
+        "payload": sizes,
+        "errors": errors,
+        "unknown_field": unknown_field,
+        "other_transport": other_transport,
+    }
+)

@@ -41,6 +41,8 @@ app = TwirpASGIApp(max_receive_message_length=8 << 20)
 app.add_service(service("Echo", "Say", Echo(), pb.BenchmarkMessage))
 app.add_service(service("Payload", "Exchange", Payload(), pb.PayloadMessage))
 listener = socket.create_server(("127.0.0.1", 0))
+# Inherited by what it accepts; asyncio sets it only on sockets that it opened.
+listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
 threading.Thread(target=server.run, args=([listener],), daemon=True).start()
 serve("127.0.0.1:%d" % listener.getsockname()[1])

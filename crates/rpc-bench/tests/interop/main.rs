@@ -8,8 +8,9 @@ mod trial;
 
 use std::collections::HashMap;
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use libtest_mimic::{Arguments, Trial};
 use peers::{Availability, Peers};
 use rpc_bench::build::build;
@@ -33,24 +34,23 @@ fn main() -> ExitCode {
 
 fn trials() -> Result<Vec<Trial>> {
     let workspace = Workspace::discover(None)?;
-    let peers = Peers::find(&workspace.root.join("interop"))?;
-    let mut built = HashMap::new();
+    let folder = workspace.root.join("interop");
+    let peers = Peers::find(&folder)?;
+    let stacks: HashMap<String, Arc<Built>> = (workspace.stacks.into_iter())
+        .map(|stack| (stack.framework.clone(), Arc::new(Built::later(stack))))
+        .collect();
     let mut trials = Vec::new();
-    for found in trial::all(&workspace.root.join("interop"), &peers)? {
+    for found in trial::all(&folder, &peers)? {
+        let stack = stacks.get(&found.framework).cloned();
+        let stack = stack.with_context(|| format!("interop/{} belongs to no stack", found.framework))?;
         match peers.availability(&found.run, &found.needs) {
             Availability::Skipped(reason) => eprintln!("skipped: {} ({reason})", found.name),
             Availability::Missing(reason) => trials.push(Trial::test(found.name, move || Err(reason.into()))),
             Availability::There => {
-                let stack = (workspace.stacks.iter())
-                    .find(|stack| stack.framework == found.framework)
-                    .with_context(|| format!("interop/{} belongs to no stack", found.framework))?;
-                if !built.contains_key(&found.framework) {
-                    built.insert(found.framework.clone(), build_both(stack)?);
-                }
-                let our = built[&found.framework].clone();
                 let program = peers.command(&found.run, &found.framework);
                 trials.push(Trial::test(found.name.clone(), move || {
-                    trial::run(&found, &our, &program).map_err(|error| format!("{error:#}").into())
+                    let result = stack.get().and_then(|our| trial::run(&found, our, &program));
+                    result.map_err(|error| format!("{error:#}").into())
                 }));
             }
         }
@@ -58,9 +58,29 @@ fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-fn build_both(stack: &Stack) -> Result<Our> {
-    Ok(Our {
-        server: build(&stack.server, "dev")?,
-        client: build(&stack.client, "dev")?,
-    })
+/// Binaries of a stack, built by the first trial that needs them: a filter or `--list` may leave none.
+struct Built {
+    stack: Stack,
+    our: OnceLock<Result<Our, String>>,
+}
+
+impl Built {
+    fn later(stack: Stack) -> Self {
+        Self {
+            stack,
+            our: OnceLock::new(),
+        }
+    }
+
+    fn get(&self) -> Result<&Our> {
+        let our = self.our.get_or_init(|| self.build().map_err(|error| format!("{error:#}")));
+        our.as_ref().map_err(|error| anyhow!("{error}"))
+    }
+
+    fn build(&self) -> Result<Our> {
+        Ok(Our {
+            server: build(&self.stack.server, "dev")?,
+            client: build(&self.stack.client, "dev")?,
+        })
+    }
 }
