@@ -85,7 +85,8 @@ impl Serving {
             "{name} ended with {status}: {words}"
         );
         let mut last = String::new();
-        while let Waited::Got(line) = self.0.next_line(Duration::ZERO, &Interrupt::never()) {
+        // Its reader may be a moment behind.
+        while let Waited::Got(line) = self.0.next_line(Duration::from_secs(1), &Interrupt::never()) {
             last = line;
         }
         Ok(last)
