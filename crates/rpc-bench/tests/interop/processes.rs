@@ -6,7 +6,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-
 use rpc_bench::child::{Child, Waited};
 use rpc_bench::interrupt::Interrupt;
 
