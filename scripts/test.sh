@@ -5,6 +5,8 @@
 #   scripts/test.sh --test boundary -- signals
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Foreign programs for the interop tests; what this machine lacks is skipped by name, with CI set it is a failure.
+interop/setup.sh
 # Tests at the boundary start the binaries as a user does.
 cargo build --workspace --bins
 RPC_BENCH_DEV_BINARIES="${CARGO_TARGET_DIR:-$PWD/target}/debug"
