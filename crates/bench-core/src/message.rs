@@ -27,6 +27,29 @@ pub trait EchoMessage: Clone + PartialEq {
     fn mutate(&mut self, seed: u64);
 }
 
+/// What [`EchoMessage::mutate`] writes into three fields, the same for every library's type of the message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutation {
+    /// A required integer.
+    pub field3: i32,
+    /// An optional integer.
+    pub field280: i32,
+    /// A string.
+    pub field4: String,
+}
+
+impl Mutation {
+    /// Made from the seed.
+    pub fn of(seed: u64) -> Self {
+        let low = (seed & 0x7fff_ffff) as i32;
+        Self {
+            field3: low - 1000,
+            field280: low ^ 7,
+            field4: format!("seed {seed}"),
+        }
+    }
+}
+
 impl EchoMessage for BenchmarkMessage {
     fn answer(&mut self) {
         // Reuses the string's memory: the reply costs no allocation of ours.
@@ -36,10 +59,10 @@ impl EchoMessage for BenchmarkMessage {
     }
 
     fn mutate(&mut self, seed: u64) {
-        let low = (seed & 0x7fff_ffff) as i32;
-        self.field3 = low - 1000;
-        self.field280 = Some(low ^ 7);
-        self.field4 = Some(format!("seed {seed}"));
+        let mutation = Mutation::of(seed);
+        self.field3 = mutation.field3;
+        self.field280 = Some(mutation.field280);
+        self.field4 = Some(mutation.field4);
     }
 }
 

@@ -12,6 +12,9 @@ use grpc_api::payload_server::PayloadServer;
 use services::Services;
 use tonic::transport::Server as TonicServer;
 
+/// HTTP/2's flow control window of a connection, instead of 1 MiB: a normalisation, see the README.
+const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
+
 struct Grpc;
 
 impl Server for Grpc {
@@ -20,6 +23,7 @@ impl Server for Grpc {
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
         let services = Services::new(serve.handler.clone());
         TonicServer::builder()
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .add_service(EchoServer::new(services.clone()))
             .add_service(PayloadServer::new(services))
             .serve_with_incoming_shutdown(incoming, serve.shutdown_requested())
@@ -28,7 +32,7 @@ impl Server for Grpc {
     }
 
     fn settings(_lane: Lane) -> Settings {
-        Settings::new()
+        Settings::from([("connection_window_bytes".to_owned(), CONNECTION_WINDOW_BYTES.into())])
     }
 }
 

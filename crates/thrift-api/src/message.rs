@@ -1,7 +1,7 @@
 //! The benchmark's message in the library's own type.
 
 use bench_core::message as suite;
-use bench_core::message::EchoMessage;
+use bench_core::message::{EchoMessage, Mutation};
 
 use crate::BenchmarkMessage;
 
@@ -14,10 +14,10 @@ impl EchoMessage for BenchmarkMessage {
     }
 
     fn mutate(&mut self, seed: u64) {
-        let [a, b, ..] = seed.to_le_bytes();
-        self.field3 = i32::from(a) - 1000;
-        self.field280 = Some(i32::from(b) + 7);
-        self.field4 = Some(format!("seed {seed}"));
+        let mutation = Mutation::of(seed);
+        self.field3 = mutation.field3;
+        self.field280 = Some(mutation.field280);
+        self.field4 = Some(mutation.field4);
     }
 }
 

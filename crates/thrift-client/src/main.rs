@@ -2,6 +2,7 @@
 //! own.
 
 mod failure;
+mod generated;
 
 use std::marker::PhantomData;
 use std::process::ExitCode;
@@ -10,27 +11,15 @@ use bench_core::lane::Lane;
 use bench_core::wire::Wire;
 use bench_load::{CallResult, Connect, EchoCalls, PayloadCalls, Registry, Settings, Target};
 use bytes::Bytes;
-use thrift::protocol::{TInputProtocol, TOutputProtocol};
+use generated::GeneratedClient;
 use thrift_api::{
-    BenchSyncClient, BenchmarkMessage, BufferedBinary, BufferedCompact, FramedBinary, FramedCompact, Protocols, TBenchSyncClient, Variant,
-    with_protocols,
+    BenchmarkMessage, BufferedBinary, BufferedCompact, FramedBinary, FramedCompact, TBenchSyncClient, Variant, with_protocols,
 };
 
 /// The generated client over one connection; it carries one call at a time.
 struct Thrift<V> {
     client: Box<dyn TBenchSyncClient>,
     wire: PhantomData<V>,
-}
-
-/// Makes the generated client, whatever the types of its protocols.
-struct GeneratedClient;
-
-impl Protocols for GeneratedClient {
-    type Output = Box<dyn TBenchSyncClient>;
-
-    fn with<I: TInputProtocol + 'static, O: TOutputProtocol + 'static>(self, input: I, output: O) -> Self::Output {
-        Box::new(BenchSyncClient::new(input, output))
-    }
 }
 
 impl<V: Variant> Connect for Thrift<V> {

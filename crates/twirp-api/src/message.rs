@@ -1,6 +1,6 @@
 //! The suite's messages as one type for both codecs: prost gives them protobuf, pbjson its JSON.
 
-use bench_core::message::{BenchmarkMessage as SuiteMessage, EchoMessage};
+use bench_core::message::{BenchmarkMessage as SuiteMessage, EchoMessage, Mutation};
 use prost::Message as _;
 
 #[allow(missing_docs)]
@@ -19,10 +19,10 @@ impl EchoMessage for BenchmarkMessage {
     }
 
     fn mutate(&mut self, seed: u64) {
-        let [a, b, ..] = seed.to_le_bytes();
-        self.field3 = i32::from(a) - 1000;
-        self.field280 = Some(i32::from(b) + 7);
-        self.field4 = Some(format!("seed {seed}"));
+        let mutation = Mutation::of(seed);
+        self.field3 = mutation.field3;
+        self.field280 = Some(mutation.field280);
+        self.field4 = Some(mutation.field4);
     }
 }
 

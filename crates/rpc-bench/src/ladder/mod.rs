@@ -239,6 +239,7 @@ mod tests {
             wire: wire.to_owned(),
             workload: "echo".to_owned(),
             shares,
+            blocking: false,
             flagship: false,
         };
         let stack = |framework: &str, entries| {

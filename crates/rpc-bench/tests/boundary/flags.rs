@@ -39,7 +39,7 @@ fn bad_values_of_the_clients_flags_are_refused() {
         ("--output", "xml"),
         ("--progress", "yes"),
         ("--seed", "-1"),
-        ("--payload", "5m"),
+        ("--payload", "129m"),
         ("--payload", "-1"),
         ("--label", "My Box"),
         ("--no-such-flag", "1"),
