@@ -14,6 +14,9 @@ const FOREIGN_SHARE_SUSPECT: f64 = 0.03;
 /// Throughput may exceed callers / delay by this much before it is impossible: the edges of the window cut calls in two.
 const THEORY_TOLERANCE: f64 = 0.01;
 
+/// Replies per caller from which one who got none was starved.
+const OTHERS_CALLS: u64 = 10;
+
 /// How far a row can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
@@ -136,6 +139,17 @@ impl Record {
         let failed = self.calls.failed_total();
         if failed > 0 {
             reasons.push(format!("{failed} calls failed"));
+        }
+        let outside = self.connection_calls.saturating_sub(self.connection_calls_ok + failed);
+        if outside > 0 {
+            reasons.push(format!(
+                "{outside} calls failed in the warm-up, or got no reply within the drain limit"
+            ));
+        }
+        // Not in a window of a few round trips, where no reply may have ended for some.
+        let starved = self.calls_per_caller.as_ref().is_some_and(|calls| calls.min == 0);
+        if starved && self.calls.ok >= OTHERS_CALLS * self.concurrency {
+            reasons.push("some callers got no reply, while others got many".to_owned());
         }
         if self.callers_lost > 0 {
             reasons.push(format!("{} callers lost their connection for good", self.callers_lost));

@@ -10,7 +10,8 @@
 //! - The request exists before t₀ and the reply is compared after t₁: what the benchmark itself costs is no part of the time, but it is
 //!   part of the time between calls, so `rpc-bench calibrate` states it.
 //! - t₁ serves as the "now" of the next look at the window: two readings of the clock per call, no more.
-//! - Nothing in the loop allocates, waits for another thread or writes to memory that another thread writes to.
+//! - Nothing in the loop allocates, waits for another thread or writes to memory that another thread writes to. (With a library that
+//!   blocks, a thread hands its times on every 128 calls, and shares one word with the thread that cuts late calls off: `blocking.rs`.)
 
 use std::cell::RefCell;
 use std::pin::pin;

@@ -29,6 +29,7 @@ pub trait Connect: Sized + 'static {
 
     /// True for a library whose calls block. Each connection then has a thread of its own, without a runtime: sockets come from
     /// `target.dial_blocking()`, and no future here may ever wait for anything but its thread.
+    /// `--timeout` limits its calls; opening a connection it limits only as far as the dialling goes: a handshake that waits is not cut off.
     const BLOCKING: bool = false;
 
     /// Opens one connection, by `target.dial()` wherever the library takes a socket.

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use cargo_metadata::Message;
 
+use bench_core::talk;
+
 use crate::child::die_with_parent;
 use crate::discovery::manifest_path;
 
@@ -21,8 +23,8 @@ pub fn build(package: &str, profile: &str) -> Result<PathBuf> {
     build_in(None, package, profile)
 }
 
-/// Folder of binaries of the dev profile that are taken as they are: `scripts/test.sh` builds all packages at once and names it. Tests look
-/// at what programs do; for figures each package is built by itself, whatever this says.
+/// Folder of binaries of the dev profile that are taken as they are: `scripts/test.sh` builds all packages at once and names it, for tests look at
+/// what programs do. Not for figures: there each package is built by itself.
 const BINARIES: &str = "RPC_BENCH_DEV_BINARIES";
 
 /// [`build`] in the workspace of a given Cargo.toml.
@@ -36,6 +38,7 @@ pub fn build_in(manifest: Option<&Path>, package: &str, profile: &str) -> Result
         let path = Path::new(&folder).join(package);
         // Another workspace's package, such as a test's, is not there.
         if path.is_file() {
+            talk::say(format_args!("{package}: taken from {BINARIES}, built together with other packages"));
             return Ok(path);
         }
     }

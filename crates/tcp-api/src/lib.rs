@@ -30,5 +30,5 @@ pub const MUX_BIT: u32 = 1 << 30;
 /// Longest text of a refusal, in bytes.
 pub const REFUSAL_LIMIT: usize = 1024;
 
-/// Once a frame has begun, the rest must come, or be taken, within this time. Between frames a peer may be silent for ever.
+/// Once a frame has begun, the rest must come, or be taken, within this time (not in the multiplexed form). Between frames a peer may be silent for ever.
 pub const FRAME_TIME: std::time::Duration = std::time::Duration::from_secs(10);

@@ -64,7 +64,15 @@ impl Outbox {
     /// When the connection fails.
     pub fn poll_flush(&mut self, stream: &TcpStream, context: &mut std::task::Context<'_>) -> Poll<std::io::Result<()>> {
         while self.sent < self.bytes.len() {
-            self.sent += ready!(poll_send(stream, context, &self.bytes[self.sent..]))?;
+            let Poll::Ready(sent) = poll_send(stream, context, &self.bytes[self.sent..]) else {
+                // More may be added before all is sent: what is gone must not stay.
+                if self.sent >= KEPT_BYTES.max(self.bytes.len() / 2) {
+                    self.bytes.drain(..self.sent);
+                    self.sent = 0;
+                }
+                return Poll::Pending;
+            };
+            self.sent += sent?;
         }
         self.sent = 0;
         self.bytes.clear();
@@ -157,6 +165,31 @@ mod tests {
         sender.await.unwrap();
         let end = poll_fn(|context| inbox.poll_receive(&server, context, |_, _| {})).await;
         assert!(matches!(end, Err(ReadError::Closed)));
+    }
+
+    #[tokio::test]
+    async fn a_sender_that_never_catches_up_keeps_only_what_is_not_sent() {
+        const FRAME_BYTES: usize = 64 * 1024;
+        const WAITING: usize = 4 * 1024 * 1024;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let server = listener.accept().await.unwrap().0;
+        tokio::spawn(async move {
+            let mut buffer = vec![0; FRAME_BYTES];
+            while poll_fn(|context| poll_receive(&server, context, &mut buffer)).await.unwrap() > 0 {}
+        });
+        let mut outbox = Outbox::default();
+        let mut added = 0;
+        while added < 50 * WAITING {
+            // So much is always waiting, so the outbox is never empty.
+            while outbox.bytes.len() - outbox.sent < WAITING {
+                outbox.add(1, |frame| frame.resize(frame.len() + FRAME_BYTES, 0)).unwrap();
+                added += FRAME_BYTES;
+            }
+            poll_fn(|context| Poll::Ready(outbox.poll_flush(&client, context).is_pending())).await;
+            assert!(outbox.bytes.len() < 4 * WAITING, "{} bytes are kept", outbox.bytes.len());
+            tokio::task::yield_now().await;
+        }
     }
 
     #[test]

@@ -239,7 +239,7 @@ impl<C: Codec<BenchmarkMessage>> Connect for MuxEcho<C> {
     const SHARE: Option<fn(&Self) -> Self> = Some(Clone::clone);
 
     async fn connect(target: &Target) -> CallResult<Self> {
-        let decode = |bytes: &[u8]| C::decode(bytes).map_err(|error| CallError::of_call(FailureKind::Protocol, error.to_string()));
+        let decode = |bytes: &[u8]| C::decode(bytes).map_err(|error| CallError::fatal(FailureKind::Protocol, error.to_string()));
         Ok(Self(Mux::open(target, decode).await?, PhantomData))
     }
 

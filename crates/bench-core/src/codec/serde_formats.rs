@@ -16,6 +16,9 @@ pub struct MessagePack;
 /// bincode 2 with its standard configuration (little endian, variable-length integers).
 pub struct Bincode;
 
+/// What a decoded message may take: bincode would allocate for a length before it looks whether so much follows.
+const DECODED_LIMIT: usize = 16 * 1024 * 1024;
+
 /// Memory takes whatever is written, and the messages have nothing that a format could refuse (such as a map with keys of its own).
 const CANNOT_FAIL: &str = "a message of numbers, texts and bytes can be written to memory in every format";
 
@@ -59,7 +62,7 @@ impl<M: Serialize + DeserializeOwned> Codec<M> for Bincode {
 
     fn decode(bytes: &[u8]) -> Result<M, DecodeError> {
         let name = <Self as Codec<M>>::NAME;
-        let decoded = bincode::serde::decode_from_slice(bytes, bincode::config::standard());
+        let decoded = bincode::serde::decode_from_slice(bytes, bincode::config::standard().with_limit::<DECODED_LIMIT>());
         match decoded.map_err(|error| failure(name, bytes, &error))? {
             (message, length) if length == bytes.len() => Ok(message),
             (_, length) => {
@@ -117,5 +120,18 @@ mod tests {
     #[test]
     fn bincode_survives_the_round_trip() {
         check::<Bincode>(592);
+    }
+
+    #[test]
+    fn a_length_far_beyond_the_input_takes_no_memory() {
+        // A text of 2^60 bytes, in each format's own words.
+        let bincode = [&[253][..], &(1_u64 << 60).to_le_bytes(), b"abc"].concat();
+        let decoded: Result<BenchmarkMessage, _> = Bincode::decode(&bincode);
+        assert!(decoded.is_err());
+        let decoded: Result<PayloadMessage, _> = Bincode::decode(&bincode);
+        assert!(decoded.is_err());
+        let message_pack = [0x91, 0xdb, 0xff, 0xff, 0xff, 0xff, b'a'];
+        let decoded: Result<BenchmarkMessage, _> = MessagePack::decode(&message_pack);
+        assert!(decoded.is_err());
     }
 }

@@ -1,10 +1,11 @@
 //! All checks of many wires at once, and the table of what came out.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::{CHECKS, Check, Subject};
+use crate::interrupt::Interrupt;
 use crate::report::table::{Align, Table};
 
 /// Checks that run at once. They wait for most of their time: for delays, limits and processes.
@@ -36,23 +37,25 @@ pub struct Matrix {
     rows: Vec<(String, Vec<Answer>)>,
 }
 
-/// Runs every check on every subject and tells each failure as it comes.
-pub fn run_all(subjects: &[Subject], tell: impl Fn(&str) + Sync) -> Matrix {
+/// Runs every check on every subject and tells each failure as it comes. After a request to stop no further one is begun: those count as
+/// failed.
+pub fn run_all(subjects: &[Subject], interrupt: &Interrupt, tell: impl Fn(&str) + Sync) -> Matrix {
     let jobs: Vec<(&Subject, &Check)> = subjects
         .iter()
         .flat_map(|subject| CHECKS.iter().map(move |check| (subject, check)))
         .collect();
-    let answers: Vec<Mutex<Answer>> = jobs.iter().map(|_| Mutex::new(Answer::NotOffered)).collect();
+    let not_run = || Mutex::new(Answer::Failed("it was not run".to_owned()));
+    let answers: Vec<Mutex<Answer>> = jobs.iter().map(|_| not_run()).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some((place, (subject, check))) = take(&next, &jobs) {
+        while !interrupt.requested()
+            && let Some((place, (subject, check))) = take(&next, &jobs)
+        {
             let answer = answer(subject, check);
             if let Answer::Failed(reason) = &answer {
                 tell(reason);
             }
-            if let Ok(mut slot) = answers[place].lock() {
-                *slot = answer;
-            }
+            *answers[place].lock().unwrap_or_else(PoisonError::into_inner) = answer;
         }
     };
     thread::scope(|scope| {
@@ -62,7 +65,7 @@ pub fn run_all(subjects: &[Subject], tell: impl Fn(&str) + Sync) -> Matrix {
     });
     let mut answers = answers
         .into_iter()
-        .map(|answer| answer.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        .map(|answer| answer.into_inner().unwrap_or_else(PoisonError::into_inner));
     let rows = subjects.iter().map(|subject| {
         let name = format!("{} {}", subject.programs.stack.framework, subject.wire);
         (name, answers.by_ref().take(CHECKS.len()).collect())

@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use bench_core::talk;
 
-use crate::check::matrix::{Matrix, run_all};
+use crate::check::matrix::run_all;
 use crate::check::{CHECKS, Subject, builder, subjects};
 use crate::discovery::Workspace;
+use crate::interrupt::Interrupt;
 use crate::usage::{self, usage_error};
 
 /// Flags of `check`.
@@ -39,7 +40,11 @@ pub(super) fn run(args: &CheckArgs, manifest: Option<&Path>) -> Result<u8> {
         return Ok(usage::GOOD);
     }
     let subjects = chosen(args, manifest)?;
-    let matrix: Matrix = run_all(&subjects, |line| talk::say(format_args!("{line}")));
+    let interrupt = Interrupt::listen()?;
+    let matrix = run_all(&subjects, &interrupt, |line| talk::say(format_args!("{line}")));
+    if interrupt.requested() {
+        return Ok(usage::INTERRUPTED);
+    }
     talk::print(&matrix.text())?;
     Ok(if matrix.all_passed() { usage::GOOD } else { usage::ROWS_FAILED })
 }

@@ -19,7 +19,8 @@ use crate::usage;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each codec is a ladder: the codec alone, opaque frames over TCP, frames with the codec, each framework with the codec.\n\
-    All are measured in the same rounds, in a shuffled order.\n\n\
+    All are measured in the same rounds, in a shuffled order. Codecs are compared by name: twirp's json is protobuf's JSON\n\
+    (64-bit numbers are texts), that of the other stacks is serde's.\n\n\
     Examples:\n  rpc-bench ladder\n  rpc-bench ladder --codec protobuf,json -c 500 --rounds 9\n  rpc-bench ladder --output json | jq '.[].rungs'"
 )]
 pub struct LadderArgs {
@@ -67,7 +68,11 @@ pub(super) fn run(args: &LadderArgs, manifest: Option<&Path>) -> Result<u8> {
         seed: args.seed,
     };
     let interrupt = Interrupt::listen()?;
-    let ladders = measure(&spec, &stacks, &interrupt, |line| talk::say(format_args!("{line}")))?;
+    let measured = measure(&spec, &stacks, &interrupt, |line| talk::say(format_args!("{line}")));
+    if interrupt.requested() {
+        return Ok(usage::INTERRUPTED);
+    }
+    let ladders = measured?;
     match args.output {
         TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string_pretty(&ladders)?))?,
         TextOrJson::Text => {

@@ -90,10 +90,10 @@ pub(super) fn run(args: &SweepArgs, manifest: Option<&Path>) -> Result<u8> {
     }
     let folder = results_folder(args, &sweep, &workspace)?;
     talk::say(format_args!("results: {}", folder.display()));
-    if !args.skip_checks {
-        sweep.unfit = unfit(&sweep)?;
-    }
     let interrupt = Interrupt::listen()?;
+    if !args.skip_checks {
+        sweep.unfit = unfit(&sweep, &interrupt)?;
+    }
     let outcome = sweep.run(&folder, &interrupt).with_context(|| how_to_resume(&folder))?;
     finish(&folder, &sweep, outcome)
 }
@@ -169,10 +169,15 @@ fn prepare(mut file: SweepFile, workspace: &Workspace, manifest: Option<&Path>) 
 }
 
 /// Checks every wire that has a cell, in the cell's lane.
-fn unfit(sweep: &Sweep) -> Result<Unfit> {
+fn unfit(sweep: &Sweep, interrupt: &Interrupt) -> Result<Unfit> {
     let mut subjects: Vec<Subject> = Vec::new();
-    for (framework, programs) in &sweep.programs {
-        let stranger = sweep.programs.values().find(|other| other.stack.framework != *framework);
+    let mut stacks: Vec<_> = sweep.programs.iter().collect();
+    stacks.sort_by_key(|(framework, _)| *framework);
+    for &(framework, programs) in &stacks {
+        let stranger = stacks
+            .iter()
+            .map(|(_, other)| *other)
+            .find(|other| other.stack.framework != *framework);
         for subject in subjects_of(programs, stranger)? {
             for lane in [Lane::Default, Lane::Tuned] {
                 let mut cells = sweep.cells.iter().map(|planned| &planned.cell);
@@ -183,7 +188,7 @@ fn unfit(sweep: &Sweep) -> Result<Unfit> {
         }
     }
     talk::say(format_args!("checking {} wires before they are measured", subjects.len()));
-    let matrix = run_all(&subjects, |failure| talk::say(format_args!("FAILED {failure}")));
+    let matrix = run_all(&subjects, interrupt, |failure| talk::say(format_args!("FAILED {failure}")));
     let failures = subjects.iter().zip(matrix.first_failures());
     Ok(failures
         .filter_map(|(subject, failure)| {

@@ -22,6 +22,7 @@ use crate::sweep::cell::Cell;
 use crate::sweep::connections::Connections;
 use crate::sweep::plan::shuffle;
 use crate::sweep::run_cell::{self, CellEnd, Programs};
+use crate::usage::usage_error;
 
 /// The stack whose frames are the rungs below every framework.
 const CONTROL: &str = "tcp";
@@ -93,8 +94,14 @@ pub fn measure(spec: &LadderSpec, stacks: &[(Programs, ClientOffer)], interrupt:
             all.push(cell.clone());
         }
     }
-    if all.is_empty() {
-        bail!("no stack has a wire with one of these codecs");
+    if let Some((codec, _)) = plan.iter().find(|(_, cells)| cells.is_empty()) {
+        let mut there: Vec<&str> = stacks.iter().flat_map(|(_, offer)| offer.wires()).filter_map(codec_of).collect();
+        there.sort_unstable();
+        there.dedup();
+        return Err(usage_error(format!(
+            "--codec: no wire has '{codec}'; there are: {}",
+            there.join(", ")
+        )));
     }
     let programs: HashMap<&str, &Programs> = stacks.iter().map(|(p, _)| (p.stack.framework.as_str(), p)).collect();
     let mut sums = Measured::default();
@@ -104,7 +111,7 @@ pub fn measure(spec: &LadderSpec, stacks: &[(Programs, ClientOffer)], interrupt:
         for cell in order {
             tell(&format!("round {}/{}: {cell}", round + 1, spec.rounds));
             let programs = programs.get(cell.framework.as_str()).context("a cell of no stack")?;
-            match run_cell::run(cell, programs, spec.seed + round, "ladder", interrupt) {
+            match run_cell::run(cell, programs, spec.seed.wrapping_add(round), "ladder", interrupt) {
                 CellEnd::Ran(record) => sums.add(cell, &record),
                 CellEnd::Failed(error) => sums.fail(cell, error),
                 CellEnd::Interrupted => bail!("interrupted"),
@@ -135,7 +142,7 @@ fn cells(spec: &LadderSpec, codec: &str, stacks: &[(Programs, ClientOffer)]) -> 
     let mut cells = vec![cell(CONTROL, OPAQUE, "payload", Connections::PerCaller)];
     for (programs, offer) in stacks {
         let framework = programs.stack.framework.as_str();
-        let with_codec = |wire: &str| wire.rsplit_once('/').is_some_and(|(_, name)| name == codec);
+        let with_codec = |wire: &str| codec_of(wire) == Some(codec);
         for entry in offer
             .entries
             .iter()
@@ -156,6 +163,11 @@ fn cells(spec: &LadderSpec, codec: &str, stacks: &[(Programs, ClientOffer)]) -> 
         cells.clear();
     }
     cells
+}
+
+/// Second half of a wire's name.
+fn codec_of(wire: &str) -> Option<&str> {
+    wire.rsplit_once('/').map(|(_, codec)| codec)
 }
 
 #[derive(Default)]
@@ -180,9 +192,7 @@ impl Measured {
 
     fn ladder(&self, codec: &str, cells: &[Cell]) -> Ladder {
         let sum = |cell: &Cell| self.figures.get(cell).and_then(|rounds| median(&sums(rounds)));
-        let control = cells
-            .get(1)
-            .filter(|cell| cell.framework == CONTROL && cell.connections == Connections::PerCaller);
+        let control = cells.get(1).filter(|cell| cell.wire == format!("tcp+framed/{codec}"));
         let base = control.and_then(sum);
         let rungs = cells.iter().enumerate().filter_map(|(place, cell)| {
             let rounds = self.figures.get(cell)?;

@@ -160,6 +160,7 @@ pub(crate) mod tests {
             ..Calls::default()
         };
         record.connection_calls = 1000;
+        record.connection_calls_ok = 1000;
         record.elapsed_s = 1.0;
         record.service_time_ns = times.summary();
         record.throughput_per_s = Some(1000.0);

@@ -205,6 +205,7 @@ fn good_record() -> Record {
         ..Calls::default()
     };
     record.connection_calls = 100;
+    record.connection_calls_ok = 100;
     record.elapsed_s = 1.0;
     record.throughput_per_s = Some(100.0);
     record.service_time_ns = times.summary();
