@@ -8,6 +8,8 @@
 //! A group's thread starts the threads of its connections, which inherit its CPUs, passes the control thread's commands on, watches over
 //! calls, and adds up what was counted. How many callers have made their first call they say themselves. The threads have no runtime: thousands of them would take three descriptors each.
 
+mod times;
+
 use std::cell::RefCell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -19,11 +21,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use bench_core::failure::CallError;
-use bench_core::histogram::Times;
 use bench_host::start_connection_thread;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::caller::{Caller, CallerEnd, RecordTime, Tally};
+use crate::caller::{Caller, CallerEnd, Tally};
 use crate::connect::{CallResult, Connect};
 use crate::control;
 use crate::link::{Link, connect};
@@ -34,10 +35,7 @@ use crate::watch::{Limits, Look};
 use crate::window::Window;
 use crate::worker::{CONNECTS_AT_ONCE, Command, Event, RunOrder, WorkerRun, WorkerSpec};
 use crate::workload::{Workload, WorkloadSpec};
-
-/// Times that a thread keeps to itself before it adds them to the group's histogram: few enough that the buffers of five thousand threads
-/// take 5 MB, where a histogram each would take 2 GB; enough that the lock costs nothing per call.
-const KEPT_TIMES: usize = 128;
+use times::{GroupTimes, KeptTimes, lock};
 
 /// Looks are rarer where many are to be looked at, which takes 50 ns each: no more than a caller's share of the CPU.
 const LOOK_PER_CALLER: Duration = Duration::from_micros(100);
@@ -348,57 +346,6 @@ fn run_now<T>(future: impl Future<Output = T>) -> T {
         }
         std::thread::yield_now();
     }
-}
-
-/// Times of all threads of a group in one run.
-#[derive(Clone, Default)]
-struct GroupTimes {
-    service: Arc<Mutex<Times>>,
-    failed: Arc<Mutex<Times>>,
-}
-
-impl GroupTimes {
-    /// An empty tally of one thread, whose times end up here.
-    fn tally(&self) -> Tally<KeptTimes> {
-        Tally::of(KeptTimes::of(&self.service), KeptTimes::of(&self.failed))
-    }
-}
-
-/// Times of one thread on their way to the group's.
-struct KeptTimes {
-    kept: Vec<u64>,
-    group: Arc<Mutex<Times>>,
-}
-
-impl KeptTimes {
-    fn of(group: &Arc<Mutex<Times>>) -> Self {
-        Self {
-            kept: Vec::new(),
-            group: group.clone(),
-        }
-    }
-
-    fn hand_over(&mut self) {
-        let mut group = lock(&self.group);
-        self.kept.drain(..).for_each(|time_ns| group.record(time_ns));
-    }
-}
-
-impl RecordTime for KeptTimes {
-    #[inline]
-    fn record(&mut self, time_ns: u64) {
-        if self.kept.len() == KEPT_TIMES {
-            self.hand_over();
-        }
-        if self.kept.capacity() == 0 {
-            self.kept.reserve_exact(KEPT_TIMES);
-        }
-        self.kept.push(time_ns);
-    }
-}
-
-fn lock(times: &Mutex<Times>) -> std::sync::MutexGuard<'_, Times> {
-    times.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
