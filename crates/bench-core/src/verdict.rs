@@ -56,6 +56,12 @@ impl Record {
         self.bound_by = self.judge_bound();
     }
 
+    /// Adds a reason for doubt that the record itself does not show.
+    pub fn doubt(&mut self, reason: String) {
+        self.verdict = self.verdict.max(Verdict::Suspect);
+        self.verdict_reasons.push(reason);
+    }
+
     fn invalid_reasons(&self) -> Vec<String> {
         let mut reasons = Vec::new();
         let mut require = |holds: bool, otherwise: String| {

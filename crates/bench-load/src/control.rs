@@ -18,7 +18,7 @@ use crate::flags::{MeasureFlags, Output, ShowProgress};
 use crate::hold;
 use crate::outcome::{self, Around, Setting};
 use crate::output::RecordFile;
-use crate::registry::Registry;
+use crate::registry::{Entry, Registry};
 use crate::server_stats::{StatsClient, check_match};
 use crate::session::{RunPlan, Session};
 use crate::signals::{EXIT_INTERRUPTED, Signals};
@@ -29,6 +29,8 @@ use crate::workload::WorkloadSpec;
 
 /// The verified call waits no longer than this, whatever `--timeout` says: a server that never answers is found out quickly.
 const VERIFY_LIMIT: Duration = Duration::from_secs(5);
+/// Payloads up to here are within the limits of every stack; `rpc-bench check` holds them to it.
+const SMALLEST_LIMIT: usize = 1024 * 1024;
 /// Exit code of a run in which calls failed or a check failed.
 pub(crate) const EXIT_FAILED: u8 = 3;
 
@@ -95,13 +97,13 @@ impl<'a> Client<'a> {
         if let Some(reading) = &first_reading {
             check_match(reading, registry.framework, entry.wire, flags.lane).map_err(|text| anyhow!(text))?;
         }
-        let cpus = choose_cpus(flags, &target)?;
+        let cpus = choose_cpus(flags, entry.blocking, &target)?;
         let workload = WorkloadSpec {
-            payload_bytes: flags.payload,
+            payload_bytes: flags.payload_bytes(),
             seed: flags.seed,
         };
         let peers = target.addresses.clone();
-        let specs = worker_specs(flags, &target, &cpus, workload);
+        let specs = worker_specs(flags, entry, &target, &cpus, workload);
         let show_progress = flags.progress == ShowProgress::Auto;
         let session =
             Session::connect(entry, specs, flags.drain, signals, show_progress).map_err(|error| match error.is::<CallError>() {
@@ -135,13 +137,22 @@ impl<'a> Client<'a> {
 
     fn verify(&mut self) -> anyhow::Result<()> {
         let Setting {
-            flags, registry, entry, ..
+            flags,
+            registry,
+            entry,
+            workload,
+            ..
         } = &self.setting;
         self.calls_made += 1;
         if let Err(error) = self.session.verify()? {
             let hint = match error.kind {
-                FailureKind::WrongReply => "it changes the message: nothing is measured",
-                _ => "is it the same framework, wire and lane?",
+                FailureKind::WrongReply => "it changes the message: nothing is measured".to_owned(),
+                FailureKind::Limit => "the stack has a limit".to_owned(),
+                // Many libraries close the connection without a word.
+                _ if entry.sized && workload.payload_bytes > SMALLEST_LIMIT => {
+                    format!("are {} bytes over the stack's limit?", workload.payload_bytes)
+                }
+                _ => "is it the same framework, wire and lane?".to_owned(),
             };
             bail!(
                 "the server on {} does not answer {}-client over {} as it should ({hint}): {error}",
@@ -164,6 +175,7 @@ impl<'a> Client<'a> {
         let tcp = self.tcp_snapshot()?.since(&tcp_before);
         let after = before.as_ref().and_then(|_| self.stats.read());
         let around = Around {
+            server_answered: first.is_some(),
             server: first.zip(before).zip(after).map(|((first, before), after)| (first, before, after)),
             tcp,
             calls_before: self.calls_made,
@@ -190,13 +202,13 @@ impl<'a> Client<'a> {
 }
 
 /// CPUs of the client threads: those asked for; else, for a server on this machine, the half of the physical cores that servers leave
-/// (METHODOLOGY.md, "Fairness"); else all that are allowed.
-fn choose_cpus(flags: &MeasureFlags, target: &Target) -> anyhow::Result<CpuSet> {
+/// (METHODOLOGY.md, "Fairness"); else, and for threads that block, all that are allowed.
+fn choose_cpus(flags: &MeasureFlags, blocking: bool, target: &Target) -> anyhow::Result<CpuSet> {
     if let Some(cpus) = &flags.cpus {
         return Ok(cpus.clone());
     }
     let allowed = CpuSet::allowed().context("which CPUs this process may use")?;
-    if !target.is_loopback() {
+    if blocking || !target.is_loopback() {
         return Ok(allowed);
     }
     let (_server, client) = bench_host::halves(&allowed);
@@ -204,15 +216,20 @@ fn choose_cpus(flags: &MeasureFlags, target: &Target) -> anyhow::Result<CpuSet> 
 }
 
 /// Deals connections to threads and callers to connections, both round-robin.
-fn worker_specs(flags: &MeasureFlags, target: &Target, cpus: &CpuSet, workload: WorkloadSpec) -> Vec<WorkerSpec> {
+fn worker_specs(flags: &MeasureFlags, entry: Entry, target: &Target, cpus: &CpuSet, workload: WorkloadSpec) -> Vec<WorkerSpec> {
     let (callers, connections) = (flags.callers(), flags.connections());
     let threads = flags.threads.unwrap_or(cpus.ids().len() as u64).min(connections).max(1);
     let limits = Limits {
         timeout: flags.timeout,
         drain: flags.drain,
     };
+    let cpu_sets = match entry.blocking {
+        // The kernel is to place the threads of the connections.
+        true => vec![cpus.clone(); threads as usize],
+        false => cpus.per_thread(threads as usize),
+    };
     (0..threads)
-        .zip(cpus.per_thread(threads as usize))
+        .zip(cpu_sets)
         .map(|(thread, cpus)| WorkerSpec {
             target: target.clone(),
             connections: (thread..connections)

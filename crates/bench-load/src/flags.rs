@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use bench_core::duration;
 use bench_core::lane::Lane;
+use bench_core::message::REQUEST_BYTES;
+use bench_core::wire::Wire;
 use bench_host::CpuSet;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
@@ -93,9 +95,9 @@ pub(crate) struct MeasureFlags {
     #[arg(long)]
     pub workload: Option<String>,
 
-    /// Size of a payload, for --workload payload: 0 to 128m (k and m are 1024 and 1024²); each stack has a limit of its own
-    #[arg(long, value_name = "BYTES", default_value = "581", value_parser = size)]
-    pub payload: usize,
+    /// Size of a payload, for --workload payload: 0 to 128m (k and m are 1024 and 1024²); each stack has a limit of its own [default: 581]
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub payload: Option<usize>,
 
     /// Time for warming up all connections before the window opens
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = seconds)]
@@ -113,7 +115,7 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_THREADS))]
     pub threads: Option<u64>,
 
-    /// CPUs of the client threads: a list such as 0-3,5, or all [default: for a server on a loopback address the half of the physical cores that servers leave, else all]
+    /// CPUs of the client threads: a list such as 0-3,5, or all [default: for a server on a loopback address the half of the physical cores that servers leave, else, and for a library that blocks, all]
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuSet>,
 
@@ -183,6 +185,12 @@ fn check(flags: &MeasureFlags, registry: &Registry) -> Result<(), String> {
             return Err(format!("'--pool {pool}': more connections than the {} callers", flags.callers()));
         }
     }
+    if flags.payload.is_some() && !entry.sized {
+        return Err(format!(
+            "'--payload': messages of the workload '{}' have a size of their own; add --workload payload, or leave --payload out",
+            entry.workload
+        ));
+    }
     if flags.threads.is_some() && entry.blocking {
         return Err(format!(
             "'--threads': over {} a call blocks its thread, so each connection has one of its own; leave --threads out, -c is their number",
@@ -213,14 +221,20 @@ impl MeasureFlags {
                 && self.workload.as_ref().is_none_or(|workload| workload == entry.workload)
         };
         registry.entries.iter().find(fits).copied().ok_or_else(|| {
-            let offered: Vec<String> = registry
-                .entries
-                .iter()
-                .map(|entry| format!("{} with {}", entry.wire, entry.workload))
+            let mut offered: Vec<(Wire, Vec<&str>)> = Vec::new();
+            for entry in &registry.entries {
+                match offered.iter_mut().find(|(wire, _)| *wire == entry.wire) {
+                    Some((_, workloads)) => workloads.push(entry.workload),
+                    None => offered.push((entry.wire, vec![entry.workload])),
+                }
+            }
+            let offered: Vec<String> = offered
+                .into_iter()
+                .map(|(wire, workloads)| format!("{wire} with {}", workloads.join(" or ")))
                 .collect();
             format!(
                 "this client has no such '--wire' and '--workload' together; it has: {}",
-                offered.join(", ")
+                offered.join("; ")
             )
         })
     }
@@ -232,6 +246,11 @@ impl MeasureFlags {
 
     pub fn connections(&self) -> u64 {
         self.pool.unwrap_or_else(|| self.callers())
+    }
+
+    /// Bytes of a payload: without a word as many as the benchmark message has.
+    pub fn payload_bytes(&self) -> usize {
+        self.payload.unwrap_or(REQUEST_BYTES)
     }
 
     /// Length of the window; `None` for a counted run without a limit in time.

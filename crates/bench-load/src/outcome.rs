@@ -35,6 +35,8 @@ pub(crate) struct Setting<'a> {
 pub(crate) struct Around {
     /// Before the first call of the connections' life, before this run, and after its drain.
     pub server: Option<(ServerStats, ServerStats, ServerStats)>,
+    /// The server answered before the first call.
+    pub server_answered: bool,
     /// TCP counters over this run.
     pub tcp: TcpTotals,
     /// Calls made before this run over the same connections.
@@ -75,6 +77,8 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         Some(callers as f64 * 1000.0 / (delay_ms + lateness_ms))
     };
     let shares = shares(&run.machine, run, server_run.filter(|_| setting.server_is_here), elapsed_s);
+    // What a silent server on this machine used would be taken for others' use.
+    let others_are_known = server_run.is_some() || !setting.server_is_here;
     let tcp = Some(&around.tcp).filter(|tcp| tcp.closed == 0);
     let per_made = |total: Option<u64>| total.and_then(|total| per(total as f64, tally.made));
     let delay = server_run
@@ -136,7 +140,7 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
             .map(|(client, server)| client + server),
         client: Some(client_use),
         server: server_use,
-        foreign_cpu_share: shares.as_ref().map(|shares| shares.foreign_cpu_share),
+        foreign_cpu_share: shares.as_ref().filter(|_| others_are_known).map(|shares| shares.foreign_cpu_share),
         steal_share: shares.as_ref().map(|shares| shares.steal_share),
         settings: settings(setting, around, server_info),
         host: HostRecord {
@@ -155,6 +159,9 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         calls,
     };
     record.audit();
+    if around.server_answered && record.server.is_none() {
+        record.doubt("the server did not answer after the run, or another had taken its place: its count of calls is not known".to_owned());
+    }
     record
 }
 

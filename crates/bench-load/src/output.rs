@@ -36,6 +36,7 @@ pub(crate) fn list(registry: &Registry, format: Output) -> anyhow::Result<()> {
                         "wire": entry.wire.to_string(),
                         "workload": entry.workload,
                         "shares": entry.shares,
+                        "sized": entry.sized,
                         "blocking": entry.blocking,
                         "flagship": index == 0,
                     })

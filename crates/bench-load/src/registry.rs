@@ -30,6 +30,8 @@ pub(crate) struct Entry {
     pub wire: Wire,
     pub workload: &'static str,
     pub shares: bool,
+    /// `--payload` says how large its messages are.
+    pub sized: bool,
     /// Each connection has a thread of its own.
     pub blocking: bool,
     pub payload_bytes: fn(&WorkloadSpec) -> usize,
@@ -43,6 +45,7 @@ impl Entry {
             wire: C::WIRE,
             workload: W::NAME,
             shares: C::SHARE.is_some(),
+            sized: W::SIZED,
             blocking: C::BLOCKING,
             payload_bytes: W::payload_bytes,
             settings: C::settings,

@@ -90,7 +90,7 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_enum, default_value_t = RuntimeKind::CurrentThread)]
     pub runtime: RuntimeKind,
 
-    /// CPUs of the runtime threads: a list such as 0-3,5, or all [default: on a loopback address half of the physical cores, else all]
+    /// CPUs of the runtime threads: a list such as 0-3,5, or all [default: on a loopback address half of the physical cores, else, and for a library that blocks, all]
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuSet>,
 

@@ -25,6 +25,8 @@ type ServeFuture = Pin<Box<dyn Future<Output = Result<(), ServeError>> + Send>>;
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub wires: &'static [Wire],
+    /// Every connection has a thread of its own.
+    pub blocking: bool,
     pub serve: fn(Incoming, Serve) -> ServeFuture,
     pub settings: fn(Lane) -> Settings,
 }
@@ -44,6 +46,7 @@ impl Registry {
     pub fn serves<S: Server>(mut self) -> Self {
         self.entries.push(Entry {
             wires: S::WIRES,
+            blocking: S::BLOCKING,
             serve: |incoming, serve| Box::pin(S::serve(incoming, serve)),
             settings: S::settings,
         });

@@ -39,7 +39,7 @@ pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<(
     let addr = listener.local_addr().context("cannot read the bound address")?;
     let stats_listener = bind_stats(flags, addr)?;
 
-    let cpus = cpus::choose(flags.cpus.as_ref(), addr.ip())?;
+    let cpus = cpus::choose(flags.cpus.as_ref(), entry.blocking, addr.ip())?;
     // Threads that are started from here on inherit it: accepting and stats stay off the client's cores as well.
     cpus.pin_thread()?;
     let spec = RuntimeSpec {

@@ -44,6 +44,8 @@ pub(crate) fn start(entry: Entry, spec: &RuntimeSpec, shutdown: &watch::Receiver
         threads: Vec::new(),
     };
     let (workers, cpu_sets) = match spec.kind {
+        // Threads of connections inherit the CPUs, and the kernel is to place them.
+        RuntimeKind::CurrentThread if entry.blocking => (1, vec![spec.cpus.clone(); spec.threads]),
         RuntimeKind::CurrentThread => (1, spec.cpus.per_thread(spec.threads)),
         RuntimeKind::Multi => (spec.threads, vec![spec.cpus.clone()]),
     };

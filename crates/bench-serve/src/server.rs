@@ -21,6 +21,8 @@ pub type Settings = BTreeMap<String, serde_json::Value>;
 pub trait Server: 'static {
     /// The wires it answers, all at once.
     const WIRES: &'static [Wire];
+    /// True when every connection has a thread of its own ([`crate::blocking`]): they all may run on all of the server's CPUs.
+    const BLOCKING: bool = false;
 
     /// Serves the connections it is handed until `serve.shutdown_requested()` resolves. Called once per runtime: tasks go to
     /// `tokio::spawn`, and everything is `Send` because `--runtime multi` moves tasks between threads.

@@ -34,6 +34,9 @@ pub struct Entry {
     pub workload: String,
     /// True when callers can share connections (`--pool`).
     pub shares: bool,
+    /// True when `--payload` says how large its messages are.
+    #[serde(default)]
+    pub sized: bool,
     /// True when each connection has a thread of its own (`--threads` is refused).
     #[serde(default)]
     pub blocking: bool,

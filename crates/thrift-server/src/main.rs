@@ -17,6 +17,7 @@ struct Thrift<V>(PhantomData<V>);
 
 impl<V: Variant + Send> Server for Thrift<V> {
     const WIRES: &'static [Wire] = &[V::WIRE];
+    const BLOCKING: bool = true;
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
         serve_on_threads(incoming, serve, connection::serve::<V>).await

@@ -28,6 +28,8 @@ pub trait Workload<C: Connect>: Clone + 'static {
     type Reply;
     /// Value of `--workload`.
     const NAME: &'static str;
+    /// True when `--payload` says how large its messages are; else they have a size of their own.
+    const SIZED: bool = false;
 
     /// The workload of a thread's callers.
     fn new(spec: &WorkloadSpec) -> Self;

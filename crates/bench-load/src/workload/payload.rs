@@ -16,6 +16,7 @@ impl<C: PayloadCalls> Workload<C> for Payload {
     type Request = Bytes;
     type Reply = Bytes;
     const NAME: &'static str = "payload";
+    const SIZED: bool = true;
 
     fn new(spec: &WorkloadSpec) -> Self {
         Self {

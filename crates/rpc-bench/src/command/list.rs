@@ -104,6 +104,7 @@ mod tests {
             wire: wire.to_owned(),
             workload: "echo".to_owned(),
             shares,
+            sized: false,
             blocking: false,
             flagship,
         };

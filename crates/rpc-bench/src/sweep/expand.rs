@@ -67,37 +67,34 @@ pub fn expand(file: &SweepFile, offers: &[ClientOffer], only: &Only) -> Result<E
 
 /// Refuses names that nobody offers; a name that only some offer is no error.
 fn check_names(axes: &Axes, offers: &[ClientOffer]) -> Result<()> {
-    let frameworks: Vec<&str> = offers.iter().map(|offer| offer.framework.as_str()).collect();
-    for name in axes.frameworks.iter().flatten() {
-        if !frameworks.contains(&name.as_str()) {
-            bail!("frameworks: there is no '{name}'; there are: {}", frameworks.join(", "));
-        }
-    }
-    let wires: Vec<&str> = offers.iter().flat_map(ClientOffer::wires).collect();
-    for name in axes
-        .wires
-        .iter()
-        .flatten()
-        .filter(|name| !["flagship", "all"].contains(&name.as_str()))
-    {
-        if !wires.contains(&name.as_str()) {
-            bail!("wires: there is no '{name}'; there are: flagship, all, {}", wires.join(", "));
-        }
-    }
-    let workloads: Vec<&str> = offers
-        .iter()
-        .flat_map(|o| &o.entries)
-        .map(|entry| entry.workload.as_str())
-        .collect();
-    for name in axes.workloads.iter().flatten() {
-        if !workloads.contains(&name.as_str()) {
-            let mut there = workloads.clone();
-            there.sort_unstable();
-            there.dedup();
-            bail!("workloads: there is no '{name}'; there are: {}", there.join(", "));
-        }
+    let entries = || offers.iter().flat_map(|offer| &offer.entries);
+    let frameworks = offers.iter().map(|offer| offer.framework.as_str());
+    check_axis("frameworks", axes.frameworks.as_deref(), frameworks)?;
+    let wires = ["flagship", "all"].into_iter().chain(entries().map(|entry| entry.wire.as_str()));
+    check_axis("wires", axes.wires.as_deref(), wires)?;
+    check_axis(
+        "workloads",
+        axes.workloads.as_deref(),
+        entries().map(|entry| entry.workload.as_str()),
+    )?;
+    let sized = |name: &String| entries().any(|entry| entry.sized && entry.workload == *name);
+    if axes.payload_bytes.is_some() && !axes.workloads.iter().flatten().any(sized) {
+        bail!("payload_bytes: no workload of this matrix has messages of any size; add workloads = [\"payload\"]");
     }
     Ok(())
+}
+
+fn check_axis<'a>(axis: &str, asked: Option<&[String]>, there: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut known: Vec<&str> = Vec::new();
+    for name in there {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    match asked.unwrap_or_default().iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => bail!("{axis}: there is no '{name}'; there are: {}", known.join(", ")),
+        None => Ok(()),
+    }
 }
 
 fn expand_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64, expansion: &mut Expansion, places: &mut HashMap<Cell, usize>) {
@@ -170,7 +167,11 @@ fn cells_of_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64) -> 
         },
     );
     let cells = cross(cells, axes.lanes.as_deref(), |cell, lane| cell.lane = lane);
-    let cells = cross(cells, axes.payload_bytes.as_deref(), |cell, bytes| cell.payload_bytes = Some(bytes));
+    // Cells that come to be the same are one: `expand_stack` knows them again.
+    let cells = cross(cells, axes.payload_bytes.as_deref(), |cell, bytes| {
+        let entry = offer.entry(&cell.wire, Some(&cell.workload));
+        cell.payload_bytes = entry.is_some_and(|entry| entry.sized).then_some(bytes);
+    });
     let cells = cross(cells, axes.delays_ms.as_deref(), |cell, delay_ms| {
         cell.delay_us = thousandfold(delay_ms)
     });
@@ -234,6 +235,7 @@ mod tests {
             wire: wire.to_owned(),
             workload: workload.to_owned(),
             shares,
+            sized: workload == "payload",
             blocking: false,
             flagship,
         };
@@ -277,6 +279,12 @@ mod tests {
             2,
         );
         check("[[matrix]]\nserver_threads = [1, 2]\nclient_threads = [1, 2]", "", 8, 0);
+        check(
+            "[[matrix]]\nworkloads = [\"echo\", \"payload\"]\nwires = [\"all\"]\npayload_bytes = [1, 2]",
+            "tcp",
+            3,
+            2,
+        );
         check("[[matrix]]", "tcp:tcp/bytes", 1, 0);
         check("[[matrix]]", "tcp:tcp/bytes,grpc", 2, 0);
         check("[[matrix]]\nwires = [\"tcp/bytes\"]", "", 1, 0);
@@ -318,6 +326,11 @@ mod tests {
         check("[[matrix]]\nframeworks = [\"x\"]", "", &["matrix 1", "'x'", "grpc, tcp"]);
         check("[[matrix]]\nwires = [\"x\"]", "", &["'x'", "flagship", "h2/protobuf", "tcp/bytes"]);
         check("[[matrix]]\nworkloads = [\"x\"]", "", &["'x'", "echo, payload"]);
+        check(
+            "[[matrix]]\npayload_bytes = [1]",
+            "",
+            &["payload_bytes", "workloads = [\"payload\"]"],
+        );
         check("[[matrix]]", "x", &["--only", "'x'", "grpc", "tcp:tcp/bytes"]);
         check("[[matrix]]", "tcp:x", &["--only", "'tcp:x'", "tcp:tcp/bytes"]);
         check("[[matrix]]\nframeworks = [\"grpc\"]", "tcp", &["nothing is left"]);

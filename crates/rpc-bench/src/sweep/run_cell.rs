@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use bench_core::duration;
 use bench_core::record::{Record, SCHEMA_VERSION};
 use bench_core::server::{ServerInfo, ServerLine};
-use bench_core::verdict::Verdict;
 
 use super::cell::Cell;
 use super::connections::Connections;
@@ -73,8 +72,7 @@ fn attempt(cell: &Cell, programs: &Programs, seed: u64, label: &str, interrupt: 
         Ok(Some(mut record)) => {
             check_identity(&record, cell).with_context(|| format!("the record of {}", programs.stack.client))?;
             if let Some(complaint) = complaint_of(server_name, server_end?, &server_words) {
-                record.verdict = record.verdict.max(Verdict::Suspect);
-                record.verdict_reasons.push(complaint);
+                record.doubt(complaint);
             }
             Ok(Some(record))
         }

@@ -278,8 +278,9 @@ fn a_real_server_that_comes_back_is_called_again() {
         let outcome = client.end();
         assert_eq!(outcome.code, Some(130), "{}: {outcome:?}", stack.framework);
         let record = outcome.record();
+        // Each caller at most twice: the kernel may close a killed server's connections before its listener, which then takes one more.
         assert!(
-            (1..=4).contains(&record.reconnects),
+            (1..=8).contains(&record.reconnects),
             "{}: {} reconnects",
             stack.framework,
             record.reconnects

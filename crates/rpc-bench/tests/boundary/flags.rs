@@ -78,8 +78,14 @@ fn flags_that_do_not_go_together_are_refused() {
     check(
         "tcp-client",
         &["--wire", "tcp+framed/opaque", "--workload", "echo"],
-        &["--wire", "--workload", "tcp+framed/opaque with payload"],
+        &[
+            "--wire",
+            "--workload",
+            "tcp+framed/opaque with payload",
+            "tcp+framed/json with echo or",
+        ],
     );
+    check("tcp-client", &["--payload", "64k"], &["--payload", "'echo'", "--workload payload"]);
     check("tcp-server", &["--stats", "127.0.0.1:0", "--no-stats"], &["--stats", "--no-stats"]);
 }
 
@@ -118,6 +124,20 @@ fn a_delay_may_be_written_in_any_unit() {
         let server = Server::start("tcp-server", &["--delay", text]);
         assert_eq!(server.info.delay_requested_ms, delay_ms);
     }
+}
+
+#[test]
+fn each_side_has_cpus_of_its_own_unless_its_library_blocks() {
+    let all = bench_host::CpuSet::allowed().unwrap().ids().len();
+    let check = |framework: &str, in_sum: usize| {
+        let server = Server::start(&format!("{framework}-server"), &[]);
+        let record = assert_good(&server.client(&["-n", "20", "-c", "4", "--warmup", "0"]));
+        let [client, server] = [record.client, record.server].map(|side| side.unwrap().cpus.unwrap());
+        assert_eq!(client.len() + server.len(), in_sum, "{framework}: {client:?} {server:?}");
+    };
+    // A single CPU is both sides'.
+    check("tcp", all.max(2));
+    check("thrift", 2 * all);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The stats endpoint, and clients that do without it.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+
+use bench_core::record::Record;
 
 use crate::common::{Server, assert_good, http, stacks};
 
@@ -80,6 +82,45 @@ fn stats_of_another_server_are_not_taken_for_this_ones() {
         "{}",
         outcome.stderr
     );
+}
+
+/// What a client makes of a server whose stats end with the first `readings`.
+fn with_stats_that_end(readings: usize) -> Record {
+    let server = Server::start("tcp-server", &[]);
+    let stats = server.stats_addr();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let relay = std::thread::spawn(move || {
+        for stream in listener.incoming().take(readings) {
+            let (_, body) = http(stats, b"GET /stats HTTP/1.0\r\n\r\n");
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            write!(stream, "HTTP/1.0 200 OK\r\n\r\n{body}").unwrap();
+        }
+    });
+    let record = assert_good(&server.client(&["--stats", &address, "-d", "300ms", "-c", "2", "--warmup", "0"]));
+    relay.join().unwrap();
+    record
+}
+
+#[test]
+fn a_server_that_does_not_answer_after_the_run_casts_doubt_on_it() {
+    let check = |readings: usize, doubted: bool| {
+        let record = with_stats_that_end(readings);
+        let reason = "did not answer after the run";
+        assert_eq!(
+            record.verdict_reasons.iter().any(|given| given.contains(reason)),
+            doubted,
+            "{readings} readings: {:?}",
+            record.verdict_reasons
+        );
+        assert_eq!(record.server.is_none(), doubted);
+        // What the silent server used is not others' use.
+        assert_eq!(record.foreign_cpu_share.is_none(), doubted);
+    };
+    check(3, false);
+    check(2, true);
+    check(1, true);
 }
 
 #[test]
