@@ -5,6 +5,15 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// An error with its causes: a library often says "connection error", and what happened stands further down. A cause whose text is part of
+/// what was said already is not said again.
+pub fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
+    std::iter::successors(error.source(), |cause| cause.source()).fold(error.to_string(), |text, cause| {
+        let cause = cause.to_string();
+        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+    })
+}
+
 /// The kinds that a record counts failed calls by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

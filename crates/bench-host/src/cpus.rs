@@ -48,6 +48,11 @@ impl CpuSet {
         &self.0
     }
 
+    /// The ids as an index has them, for records.
+    pub fn indices(&self) -> Vec<usize> {
+        self.0.iter().map(|&id| id as usize).collect()
+    }
+
     /// The CPUs of each of `threads` threads: one each where there are as many CPUs as threads, else all of them for every thread.
     pub fn per_thread(&self, threads: usize) -> Vec<Self> {
         if self.0.len() == threads {

@@ -48,4 +48,4 @@ pub use shared_socket::SharedSocket;
 pub use sockets::{TcpSnapshot, TcpTotals};
 pub use threads::start_connection_thread;
 pub use timer_slack::set_timer_slack_1ns;
-pub use topology::halves;
+pub use topology::{Side, cpus_of, halves};

@@ -1,6 +1,32 @@
 //! Sharing out the physical cores between server and client.
 
-use crate::CpuSet;
+use crate::{CpuSet, HostError};
+
+/// One end of a benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Answers calls.
+    Server,
+    /// Makes them.
+    Client,
+}
+
+/// The CPUs of one side where nobody chose: its half of [`halves`] if the other side must be on this machine too and the two would fight
+/// over them; else all that are allowed.
+///
+/// # Errors
+/// As [`CpuSet::allowed`].
+pub fn cpus_of(side: Side, apart: bool) -> Result<CpuSet, HostError> {
+    let allowed = CpuSet::allowed()?;
+    if !apart {
+        return Ok(allowed);
+    }
+    let (server, client) = halves(&allowed);
+    Ok(match side {
+        Side::Server => server,
+        Side::Client => client,
+    })
+}
 
 /// Splits `allowed` into CPUs for the server and CPUs for the client: half of the physical
 /// cores each, disjoint, SMT siblings on the same side (see METHODOLOGY.md, Fairness).

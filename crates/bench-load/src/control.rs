@@ -11,7 +11,7 @@ use bench_core::record::Record;
 use bench_core::server::ServerStats;
 use bench_core::talk;
 use bench_core::verdict::Verdict;
-use bench_host::{CpuSet, HostInfo, TcpSnapshot};
+use bench_host::{CpuSet, HostInfo, Side, TcpSnapshot};
 use time::OffsetDateTime;
 
 use crate::flags::{MeasureFlags, Output, ShowProgress};
@@ -97,7 +97,12 @@ impl<'a> Client<'a> {
         if let Some(reading) = &first_reading {
             check_match(reading, registry.framework, entry.wire, flags.lane).map_err(|text| anyhow!(text))?;
         }
-        let cpus = choose_cpus(flags, entry.blocking, &target)?;
+        // METHODOLOGY.md, "Fairness" and "Threads that block".
+        let apart = target.is_loopback() && !entry.blocking;
+        let cpus = match &flags.cpus {
+            Some(cpus) => cpus.clone(),
+            None => bench_host::cpus_of(Side::Client, apart).context("which CPUs this process may use")?,
+        };
         let workload = WorkloadSpec {
             payload_bytes: flags.payload_bytes(),
             seed: flags.seed,
@@ -199,20 +204,6 @@ impl<'a> Client<'a> {
         self.setting.server_is_here = same_machine.get();
         Ok(snapshot)
     }
-}
-
-/// CPUs of the client threads: those asked for; else, for a server on this machine, the half of the physical cores that servers leave
-/// (METHODOLOGY.md, "Fairness"); else, and for threads that block, all that are allowed.
-fn choose_cpus(flags: &MeasureFlags, blocking: bool, target: &Target) -> anyhow::Result<CpuSet> {
-    if let Some(cpus) = &flags.cpus {
-        return Ok(cpus.clone());
-    }
-    let allowed = CpuSet::allowed().context("which CPUs this process may use")?;
-    if blocking || !target.is_loopback() {
-        return Ok(allowed);
-    }
-    let (_server, client) = bench_host::halves(&allowed);
-    Ok(client)
 }
 
 /// Deals connections to threads and callers to connections, both round-robin.

@@ -66,7 +66,7 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         peak_rss_bytes: run.usage.peak_rss_bytes,
         context_switches: run.usage.context_switches,
         threads: run.usage.threads,
-        cpus: Some(cpu_list(&setting.cpus)),
+        cpus: Some(setting.cpus.indices()),
     };
     let delay_requested_ms = server_info.map(|info| info.delay_requested_ms);
     let idle_us = server_info.and_then(|info| info.timer_lateness_idle_us_mean);
@@ -159,6 +159,12 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         calls,
     };
     record.audit();
+    let outside = (tally.made - tally.right).saturating_sub(record.calls.failed_total());
+    if outside > 0 {
+        record.doubt(format!(
+            "{outside} calls outside the window failed: in the warm-up, or after the window's end, or without a reply within the drain limit"
+        ));
+    }
     if around.server_answered && record.server.is_none() {
         record.doubt("the server did not answer after the run, or another had taken its place: its count of calls is not known".to_owned());
     }
@@ -243,10 +249,6 @@ fn settings(
         settings.insert("server".to_owned(), theirs.into());
     }
     settings
-}
-
-pub(crate) fn cpu_list(cpus: &CpuSet) -> Vec<usize> {
-    cpus.ids().iter().map(|&id| id as usize).collect()
 }
 
 fn seconds(ns: u64) -> f64 {

@@ -5,6 +5,7 @@
 //! watched by another thread (slot.rs).
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -123,7 +124,7 @@ pub(crate) struct Limits {
 }
 
 /// Looks after the callers until it is dropped.
-pub(crate) async fn watch(callers: Vec<Rc<Watched>>, limits: Limits, window: &Window) {
+pub(crate) async fn watch(callers: Vec<Rc<Watched>>, limits: Limits, window: &Window) -> Infallible {
     loop {
         tokio::time::sleep(limits.look_every()).await;
         let look = Look::now(limits, window);
@@ -203,7 +204,7 @@ mod tests {
             let never = pin!(pending::<()>());
             tokio::select! {
                 result = watched.call(made, never) => assert!(result.is_err()),
-                () = watch(vec![watched.clone()], limits(30), &window) => {}
+                never = watch(vec![watched.clone()], limits(30), &window) => match never {},
             }
             assert!(now_ns() - made >= 30_000_000);
             // The next call starts afresh.
@@ -222,7 +223,7 @@ mod tests {
             };
             tokio::select! {
                 () = both => {}
-                () = watch(vec![caller.clone(), lost.clone()], limits(60_000), &window) => {}
+                never = watch(vec![caller.clone(), lost.clone()], limits(60_000), &window) => match never {},
             }
         });
     }

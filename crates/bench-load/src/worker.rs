@@ -164,7 +164,7 @@ async fn verify<C: Connect, W: Workload<C>>(callers: &mut [TaskCaller<C, W>], sp
     let mut workload = W::mutated(&spec.workload);
     tokio::select! {
         result = caller.call_once(&mut workload) => result,
-        () = watch(watched, control::verify_limits(spec.limits), &open_end) => Ok(()),
+        never = watch(watched, control::verify_limits(spec.limits), &open_end) => match never {},
     }
 }
 

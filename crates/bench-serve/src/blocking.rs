@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use bench_core::handler::Handler;
 use bench_host::start_connection_thread;
 use tokio::sync::mpsc::{self, UnboundedSender};
 
@@ -19,7 +20,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const DISCARDED_BYTES: usize = 1024 * 1024;
 
 /// Serves every connection with `serve_one` on a thread of its own, until the server is to stop. The threads inherit the CPUs of the
-/// runtime's thread.
+/// runtime's thread, which are all of the server's. For servers with [`Server::BLOCKING`](crate::Server::BLOCKING).
 ///
 /// `serve_one` returns when the peer has closed the connection, or why it ended before that. Between two calls it looks at
 /// [`Serve::is_stopping`].
@@ -28,12 +29,17 @@ const DISCARDED_BYTES: usize = 1024 * 1024;
 /// a call can still answer. It returns when all of them have ended; how long that may take is the harness's affair.
 ///
 /// # Errors
-/// None so far: a connection that finds no thread is refused by itself.
+/// Of a server that does not say [`Server::BLOCKING`](crate::Server::BLOCKING). A connection that finds no thread is refused by itself.
 pub async fn serve_on_threads(
     mut incoming: Incoming,
     serve: Serve,
     serve_one: fn(Socket, &Serve) -> Result<(), String>,
 ) -> Result<(), ServeError> {
+    if !serve.blocking {
+        return Err(ServeError::new(
+            "serve_on_threads is for servers with `const BLOCKING: bool = true`",
+        ));
+    }
     let (tell, mut ended) = mpsc::unbounded_channel();
     let mut open = HashMap::new();
     let mut stopping = pin!(serve.clone().shutdown_requested());
@@ -84,6 +90,7 @@ fn start(
     let ended = Ended {
         number,
         tell: tell.clone(),
+        handler: serve.handler.clone(),
     };
     start_connection_thread(format!("conn-{number}"), move || {
         // Told even when the library panics.
@@ -117,10 +124,15 @@ fn discard(mut socket: Socket) {
 struct Ended {
     number: u64,
     tell: UnboundedSender<u64>,
+    handler: Handler,
 }
 
 impl Drop for Ended {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.handler
+                .connection_failed("a connection was given up: its thread panicked (its message is above)");
+        }
         // Nobody listens any more when the process ends.
         let _ = self.tell.send(self.number);
     }
@@ -130,7 +142,7 @@ impl Drop for Ended {
 mod tests {
     use super::*;
     use bench_core::failure_log::FailureLog;
-    use bench_core::handler::{Handler, HandlerSettings};
+    use bench_core::handler::HandlerSettings;
     use bench_core::lane::Lane;
     use std::io::Write as _;
     use std::net::TcpListener;
@@ -184,6 +196,7 @@ mod tests {
             handler: handler.clone(),
             lane: Lane::Default,
             shutdown,
+            blocking: true,
         };
         Fixture {
             peers,

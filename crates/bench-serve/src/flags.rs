@@ -82,7 +82,7 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "default|tuned", default_value_t)]
     pub lane: Lane,
 
-    /// Runtime threads [default: one per CPU of --cpus]
+    /// Runtime threads, except for a library that blocks [default: one per CPU of --cpus]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_THREADS))]
     pub threads: Option<u64>,
 
@@ -168,6 +168,13 @@ fn check(cli: Cli, registry: &Registry, command: &mut clap::Command) -> Result<C
     {
         let wires: Vec<String> = registry.wires().map(|wire| wire.to_string()).collect();
         return usage(format!("invalid value '{wire}' for '--wire': this server has {}", wires.join(", ")));
+    }
+    let entry = match &cli.serve.wire {
+        Some(wire) => registry.entry(wire),
+        None => registry.entries.first().copied(),
+    };
+    if cli.serve.threads.is_some() && entry.is_some_and(|entry| entry.blocking) {
+        return usage("'--threads': the library blocks, so each connection has a thread of its own; leave --threads out".to_owned());
     }
     if let Some(cpus) = &cli.serve.cpus
         && let Err(error) = CpuSet::allowed().and_then(|allowed| cpus.check_within(&allowed))

@@ -10,7 +10,7 @@
 //! ```
 
 pub mod blocking;
-mod cpus;
+mod connections;
 mod flags;
 mod listen;
 mod registry;
@@ -20,5 +20,6 @@ mod server;
 mod stats;
 mod text;
 
+pub use connections::serve_each;
 pub use registry::Registry;
 pub use server::{BetweenCalls, Incoming, Serve, ServeError, Server, Settings};

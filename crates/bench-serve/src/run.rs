@@ -18,7 +18,7 @@ use crate::flags::{Addresses, Output, ServeFlags};
 use crate::registry::{Entry, Registry};
 use crate::runtimes::{self, RuntimeSpec, Runtimes};
 use crate::stats::{self, Counters};
-use crate::{cpus, listen, text};
+use crate::{listen, text};
 
 /// How long calls that are under way may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -39,7 +39,12 @@ pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<(
     let addr = listener.local_addr().context("cannot read the bound address")?;
     let stats_listener = bind_stats(flags, addr)?;
 
-    let cpus = cpus::choose(flags.cpus.as_ref(), entry.blocking, addr.ip())?;
+    // METHODOLOGY.md, "Fairness" and "Threads that block".
+    let apart = addr.ip().is_loopback() && !entry.blocking;
+    let cpus = match &flags.cpus {
+        Some(cpus) => cpus.clone(),
+        None => bench_host::cpus_of(bench_host::Side::Server, apart).context("which CPUs this process may use")?,
+    };
     // Threads that are started from here on inherit it: accepting and stats stay off the client's cores as well.
     cpus.pin_thread()?;
     let spec = RuntimeSpec {
@@ -160,7 +165,7 @@ fn describe(
         yields: flags.yields,
         runtime_threads: spec.threads,
         runtime: spec.kind.name().to_owned(),
-        cpus: Some(spec.cpus.ids().iter().map(|&id| id as usize).collect()),
+        cpus: Some(spec.cpus.indices()),
         build: BuildInfo::current(registry.library),
         settings,
     })

@@ -5,7 +5,7 @@ use std::sync::mpsc as std_mpsc;
 use std::thread::JoinHandle;
 
 use anyhow::{Context as _, anyhow};
-use bench_core::delay::DelayLine;
+use bench_core::delay::{DelayLine, wait_blocking};
 use bench_core::failure_log::FailureLog;
 use bench_core::handler::{Handler, HandlerSettings};
 use bench_core::lane::Lane;
@@ -63,13 +63,18 @@ pub(crate) fn start(entry: Entry, spec: &RuntimeSpec, shutdown: &watch::Receiver
                 let served = runtime.block_on(async {
                     let handler = Handler::new(settings, failures).context("cannot make the timer of the simulated delay")?;
                     let lateness = if measure_lateness {
-                        idle_lateness_us(settings).await?
+                        idle_lateness_us(settings, entry.blocking).await?
                     } else {
                         None
                     };
                     let _ = started.send((handler.clone(), lateness));
                     let incoming = Incoming { sockets: incoming };
-                    let serve = Serve { handler, lane, shutdown };
+                    let serve = Serve {
+                        handler,
+                        lane,
+                        shutdown,
+                        blocking: entry.blocking,
+                    };
                     (entry.serve)(incoming, serve).await.map_err(|error| anyhow!(error))
                 });
                 // Connections that are still open are cut here: the port is free once the process has ended.
@@ -124,17 +129,20 @@ fn build(kind: RuntimeKind, workers: usize) -> std::io::Result<Runtime> {
     .build()
 }
 
-/// Mean lateness of the timer alone: what the theoretical throughput allows for. A few sleeps, at most 0.3 s in all.
-async fn idle_lateness_us(settings: HandlerSettings) -> anyhow::Result<Option<f64>> {
+/// Mean lateness of the timer that the handlers will use, alone: what the theoretical throughput allows for. A few sleeps, at most 0.3 s
+/// in all.
+async fn idle_lateness_us(settings: HandlerSettings, blocking: bool) -> anyhow::Result<Option<f64>> {
     const LONGEST: std::time::Duration = std::time::Duration::from_millis(30);
     const SLEEPS: u32 = 10;
     if settings.delay.is_zero() {
         return Ok(None);
     }
-    let line = DelayLine::start(settings.delay.min(LONGEST)).context("cannot make a timer")?;
+    let delay = settings.delay.min(LONGEST);
+    let line = DelayLine::start(delay).context("cannot make a timer")?;
     let mut lateness_ns = 0;
     for _ in 0..SLEEPS {
-        lateness_ns += line.wait().await.lateness_ns;
+        let waited = if blocking { wait_blocking(delay) } else { line.wait().await };
+        lateness_ns += waited.lateness_ns;
     }
     Ok(Some(lateness_ns as f64 / f64::from(SLEEPS) / 1e3))
 }

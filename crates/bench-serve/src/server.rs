@@ -43,6 +43,8 @@ pub struct Serve {
     /// Which settings to run the library with.
     pub lane: Lane,
     pub(crate) shutdown: watch::Receiver<bool>,
+    /// [`Server::BLOCKING`].
+    pub(crate) blocking: bool,
 }
 
 impl Serve {

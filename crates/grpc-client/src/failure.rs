@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use bench_core::failure::{CallError, FailureKind};
+use bench_core::failure::{CallError, FailureKind, in_full};
 use tonic::{Code, Status};
 
 /// A call that failed. The connection is lost where the status came from the transport, not from the server.
@@ -21,7 +21,10 @@ pub fn of_call(status: Status) -> CallError {
     CallError {
         kind,
         connection_usable: !from_transport,
-        message: format!("{:?}: {}{}", status.code(), status.message(), causes(&status)),
+        message: match status.source() {
+            Some(cause) => format!("{:?}: {}: {}", status.code(), status.message(), in_full(cause)),
+            None => format!("{:?}: {}", status.code(), status.message()),
+        },
     }
 }
 
@@ -34,16 +37,5 @@ pub fn of_connect(error: &(dyn Error + 'static)) -> CallError {
         }
         cause = current.source();
     }
-    CallError::fatal(FailureKind::Protocol, format!("no HTTP/2 connection: {error}{}", causes(error)))
-}
-
-/// tonic says "transport error"; what happened stands further down.
-fn causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = String::new();
-    let mut cause = error.source();
-    while let Some(current) = cause {
-        text += &format!(": {current}");
-        cause = current.source();
-    }
-    text
+    CallError::fatal(FailureKind::Protocol, format!("no HTTP/2 connection: {}", in_full(error)))
 }

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
-use bench_core::failure::{CallError, FailureKind};
+use bench_core::failure::{CallError, FailureKind, in_full};
 use jsonrpsee::client_transport::ws::{WsError, WsHandshakeError};
 use jsonrpsee::core::client::Error;
 use jsonrpsee::core::http_helpers::HttpError;
@@ -69,7 +69,7 @@ fn of_transport(cause: Cause<'_>) -> CallError {
         Some(WsError::MessageTooLarge) => FailureKind::Limit,
         _ => kind_of_loss(cause),
     };
-    CallError::fatal(kind, format!("the connection was lost: {}", with_causes(cause)))
+    CallError::fatal(kind, format!("the connection was lost: {}", in_full(cause)))
 }
 
 /// An HTTP request that brought no reply. A connection with an unread reply on it serves no other call.
@@ -87,7 +87,7 @@ pub fn of_http(error: &HttpTransportError) -> CallError {
         HttpTransportError::Http(HttpError::TooLarge) => CallError::fatal(FailureKind::Limit, error.to_string()),
         HttpTransportError::Http(HttpError::Stream(cause)) => {
             let cause: Cause<'_> = &**cause;
-            CallError::fatal(kind_of_loss(cause), format!("the HTTP call failed: {}", with_causes(cause)))
+            CallError::fatal(kind_of_loss(cause), format!("the HTTP call failed: {}", in_full(cause)))
         }
         _ => CallError::fatal(FailureKind::Protocol, error.to_string()),
     }
@@ -104,7 +104,7 @@ pub fn of_ws_connect(error: Error) -> CallError {
         Some(WsHandshakeError::Timeout(_)) => FailureKind::Timeout,
         _ => io_kind(cause).unwrap_or(FailureKind::Protocol),
     };
-    CallError::fatal(kind, format!("no WebSocket connection: {}", with_causes(cause)))
+    CallError::fatal(kind, format!("no WebSocket connection: {}", in_full(cause)))
 }
 
 /// As the library's own backend wraps its errors.
@@ -137,13 +137,4 @@ fn io_kind(cause: Cause<'_>) -> Option<FailureKind> {
 
 fn causes(error: Cause<'_>) -> impl Iterator<Item = Cause<'_>> {
     std::iter::successors(Some(error), |&error| error.source())
-}
-
-/// The library often says "connection error"; what happened stands further down. Where a cause's text is part of what was said already,
-/// it is not said again.
-fn with_causes(error: Cause<'_>) -> String {
-    causes(error).skip(1).fold(error.to_string(), |text, cause| {
-        let cause = cause.to_string();
-        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
-    })
 }

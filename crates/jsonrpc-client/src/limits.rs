@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bench_load::Settings;
 
-/// Calls of one WebSocket that wait to be written: more than any run has callers.
+/// Calls of one WebSocket that wait to be written: more than one connection has callers in any sweep of the suite.
 pub const CALLS: usize = 65_536;
 
 /// The harness has a time limit of its own (`--timeout`), which is to be the one that counts.

@@ -8,8 +8,9 @@ use std::error::Error;
 use std::io;
 use std::pin::{Pin, pin};
 
+use bench_core::failure::in_full;
 use bench_core::handler::Handler;
-use bench_serve::{Incoming, Serve, ServeError};
+use bench_serve::{Incoming, Serve, ServeError, serve_each};
 use hyper::body::Incoming as Body;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -19,7 +20,6 @@ use hyper_util::server::conn::auto;
 use jsonrpsee::server::middleware::rpc::RpcServiceBuilder;
 use jsonrpsee::server::{StopHandle, http, ws};
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 use tower::Service as _;
 
 use crate::services::Services;
@@ -29,7 +29,7 @@ pub type Ended = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// Serves every connection with `serve_one` until the server is to stop; calls under way then come to their end.
 pub async fn serve_all<F>(
-    mut incoming: Incoming,
+    incoming: Incoming,
     serve: Serve,
     services: Services,
     serve_one: fn(TcpStream, Services) -> F,
@@ -37,30 +37,17 @@ pub async fn serve_all<F>(
 where
     F: Future<Output = Ended> + Send + 'static,
 {
-    let mut connections = JoinSet::new();
-    let mut stopping = pin!(serve.clone().shutdown_requested());
-    loop {
-        tokio::select! {
-            accepted = incoming.next() => match accepted {
-                Some(Ok(stream)) => {
-                    let (serve, services) = (serve.clone(), services.clone());
-                    connections.spawn(async move {
-                        let peer = stream.peer_addr().map_or("a peer".to_owned(), |peer| peer.to_string());
-                        if let Err(error) = serve_one(stream, services).await {
-                            serve.handler.connection_failed(&format!("lost {peer}: {}", with_causes(&*error)));
-                        }
-                    });
-                }
-                Some(Err(error)) => serve.handler.connection_failed(&format!("lost a connection at once: {error}")),
-                None => break,
-            },
-            Some(_) = connections.join_next() => {}
-            () = &mut stopping => break,
-        }
-    }
-    services.stop().await;
-    while connections.join_next().await.is_some() {}
-    Ok(())
+    let stopping = serve.clone().shutdown_requested();
+    let all = services.clone();
+    let serving = serve_each(incoming, serve, move |stream, _| {
+        let served = serve_one(stream, all.clone());
+        async move { served.await.map_err(|error| in_full(&*error)) }
+    });
+    let telling = async {
+        stopping.await;
+        services.stop().await;
+    };
+    tokio::join!(serving, telling).0
 }
 
 /// As jsonrpsee's documentation shows: a service for each request, over hyper-util's connection that is ready for HTTP/2 as well.
@@ -124,15 +111,4 @@ async fn until_stopped<C: Future>(connection: C, shut_down: fn(Pin<&mut C>), sto
         () = stopped => shut_down(connection.as_mut()),
     }
     connection.await
-}
-
-/// hyper says "connection error"; what happened stands further down.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(current) = cause {
-        text += &format!(": {current}");
-        cause = current.source();
-    }
-    text
 }

@@ -49,7 +49,7 @@ pub struct Child {
 
 /// Makes the kernel kill the command's process when the thread that spawned it ends, whatever ends it (SIGKILL too).
 ///
-/// Spawn from a thread that lives as long as the child may: here the main thread.
+/// Spawn from a thread that lives as long as the child may.
 pub fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
     // SAFETY: the closure runs between fork and exec, where only async-signal-safe work is allowed. It makes two system calls

@@ -64,7 +64,7 @@ pub fn read(path: &Path) -> Result<Vec<SweepRecord>> {
     if !text.is_empty() && !text.ends_with('\n') && serde_json::from_str::<SweepRecord>(last_line(&text)).is_err() {
         bail!(
             "'{}' line {}: the last line is torn (its sweep was killed, or the disk was full); \
-             `rpc-bench sweep --resume` on its folder drops it",
+             `scripts/run-all.sh --resume` with its folder drops it",
             path.display(),
             text.lines().count()
         );

@@ -81,7 +81,14 @@ fn check_stack(framework: &str, records: &[SweepRecord]) {
 
 #[test]
 fn every_sweep_of_the_suite_can_be_planned() {
-    for sweep in ["smoke", "quick", "rpcx"] {
+    let sweeps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/sweeps");
+    let files = std::fs::read_dir(sweeps).unwrap().map(|entry| entry.unwrap().path());
+    let names: Vec<String> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert!(names.len() > 3, "{names:?}");
+    for sweep in &names {
         let out = tempfile::tempdir().unwrap();
         let output = run(&["sweep", sweep, "--profile", "dev", "--dry-run"], out.path());
         assert_eq!(

@@ -348,7 +348,7 @@ fn every_crate_takes_the_workspaces_lints_and_no_compiler_is_forced_on_anybody()
 
 #[test]
 fn no_central_list_names_a_stack() {
-    // A new stack is new folders only: nothing shared knows a framework's name.
+    // A new stack is new folders only: nothing shared names a stack's packages.
     let stacks = Workspace::discover(None).unwrap().stacks;
     for package in metadata()
         .workspace_packages()

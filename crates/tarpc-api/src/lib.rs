@@ -4,7 +4,6 @@ mod direct;
 mod format;
 mod library;
 
-use std::error::Error;
 use std::time::Duration;
 
 use bench_core::lane::Lane;
@@ -46,15 +45,4 @@ pub const fn write_boundary_bytes(lane: Lane) -> usize {
         Lane::Default => library::WRITE_BOUNDARY,
         Lane::Tuned => direct::WRITE_BOUNDARY,
     }
-}
-
-/// An error with its causes: tarpc says which step failed, the cause says why.
-pub fn in_full(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(current) = cause {
-        text += &format!(": {current}");
-        cause = current.source();
-    }
-    text
 }

@@ -3,10 +3,9 @@
 use std::error::Error;
 use std::io;
 
-use bench_core::failure::{CallError, FailureKind};
+use bench_core::failure::{CallError, FailureKind, in_full};
 use tarpc::ChannelError;
 use tarpc::client::RpcError;
-use tarpc_api::in_full;
 
 /// A call that failed.
 pub fn of_call(error: RpcError) -> CallError {

@@ -1,6 +1,6 @@
 //! Server of the tarpc stack: tarpc on the connections that the harness accepts.
 
-mod connections;
+mod connection;
 mod in_place;
 mod service;
 mod spawning;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use bench_core::codec::{Bincode, Json, MessagePack};
 use bench_core::lane::Lane;
 use bench_core::wire::Wire;
-use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings};
+use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings, serve_each};
 use tarpc::server::Config;
 use tarpc_api::{CALLS_AT_ONCE, FRAME_LIMIT, Format, write_boundary_bytes};
 
@@ -22,7 +22,7 @@ impl<F: Format> Server for Tarpc<F> {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+framed", F::NAME)];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        connections::serve_all::<F>(incoming, serve).await
+        serve_each(incoming, serve, connection::serve_one::<F>).await
     }
 
     fn settings(lane: Lane) -> Settings {

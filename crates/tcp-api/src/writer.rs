@@ -89,7 +89,7 @@ fn write_once(stream: &TcpStream, frame: &mut Vec<u8>, mark: u32, fill: impl FnO
     fill(frame);
     let length = frame.len() - PREFIX_BYTES;
     if length > FRAME_LIMIT {
-        frame.shrink_to(KEPT_BYTES);
+        *frame = Vec::new();
         return Err(WriteError::TooLarge(length));
     }
     frame[..PREFIX_BYTES].copy_from_slice(&(length as u32 | mark).to_be_bytes());

@@ -1,15 +1,12 @@
 //! One task per connection: read a frame, handle it, write a frame.
 
-use std::pin::pin;
-
 use bench_core::codec::Codec;
 use bench_core::handler::Handler;
 use bench_core::message::BenchmarkMessage;
-use bench_serve::{BetweenCalls, Incoming, Serve, ServeError};
+use bench_serve::{BetweenCalls, Serve};
 use tcp_api::{FrameReader, ReadError, WriteError, send_frame, send_refusal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// What is read and thrown away after a refusal, at most: closing with unread bytes would reset the connection and the peer might never
@@ -25,30 +22,8 @@ pub enum Failure {
     Lost(String),
 }
 
-/// Serves every connection with `serve_one` until the server is to stop; calls under way then come to their end.
-pub async fn serve_all<F>(mut incoming: Incoming, serve: Serve, serve_one: fn(TcpStream, Serve) -> F) -> Result<(), ServeError>
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let mut connections = JoinSet::new();
-    let mut stopping = pin!(serve.clone().shutdown_requested());
-    loop {
-        tokio::select! {
-            accepted = incoming.next() => match accepted {
-                Some(Ok(stream)) => drop(connections.spawn(serve_one(stream, serve.clone()))),
-                Some(Err(error)) => serve.handler.connection_failed(&format!("lost a connection at once: {error}")),
-                None => break,
-            },
-            Some(_) = connections.join_next() => {}
-            () = &mut stopping => break,
-        }
-    }
-    while connections.join_next().await.is_some() {}
-    Ok(())
-}
-
 /// Answers messages of codec `C`.
-pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, serve: Serve) {
+pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, serve: Serve) -> Result<(), String> {
     let handler = serve.handler.clone();
     let mut between_calls = serve.between_calls();
     let served = async {
@@ -60,13 +35,14 @@ pub async fn echo<C: Codec<BenchmarkMessage>>(mut stream: TcpStream, serve: Serv
         }
         Ok(())
     };
-    if let Err(failure) = served.await {
-        end(stream, &handler, failure).await;
+    match served.await {
+        Ok(()) => Ok(()),
+        Err(failure) => end(stream, &handler, failure).await,
     }
 }
 
 /// Sends every frame back.
-pub async fn opaque(mut stream: TcpStream, serve: Serve) {
+pub async fn opaque(mut stream: TcpStream, serve: Serve) -> Result<(), String> {
     let handler = serve.handler.clone();
     let mut between_calls = serve.between_calls();
     let served = async {
@@ -77,8 +53,9 @@ pub async fn opaque(mut stream: TcpStream, serve: Serve) {
         }
         Ok(())
     };
-    if let Err(failure) = served.await {
-        end(stream, &handler, failure).await;
+    match served.await {
+        Ok(()) => Ok(()),
+        Err(failure) => end(stream, &handler, failure).await,
     }
 }
 
@@ -116,20 +93,21 @@ impl From<WriteError> for Failure {
     }
 }
 
-pub async fn end(mut stream: TcpStream, handler: &Handler, failure: Failure) {
+/// Ends a connection for this reason; returns it where the peer cannot be told.
+pub async fn end(mut stream: TcpStream, handler: &Handler, failure: Failure) -> Result<(), String> {
+    let reason = match failure {
+        Failure::Lost(reason) => return Err(reason),
+        Failure::Refuse(reason) => reason,
+    };
     let peer = stream.peer_addr().map_or("a peer".to_owned(), |peer| peer.to_string());
-    match failure {
-        Failure::Lost(reason) => handler.connection_failed(&format!("lost {peer}: {reason}")),
-        Failure::Refuse(reason) => {
-            handler.connection_failed(&format!("refused {peer}: {reason}"));
-            let goodbye = async {
-                send_refusal(&mut stream, &reason).await?;
-                stream.shutdown().await?;
-                tokio::io::copy(&mut stream.take(DISCARDED_BYTES), &mut tokio::io::sink()).await?;
-                Ok::<(), WriteError>(())
-            };
-            // Whether a peer that was refused listens to the reason is its own affair.
-            let _ = timeout(tcp_api::FRAME_TIME, goodbye).await;
-        }
-    }
+    handler.connection_failed(&format!("refused {peer}: {reason}"));
+    let goodbye = async {
+        send_refusal(&mut stream, &reason).await?;
+        stream.shutdown().await?;
+        tokio::io::copy(&mut stream.take(DISCARDED_BYTES), &mut tokio::io::sink()).await?;
+        Ok::<(), WriteError>(())
+    };
+    // Whether a peer that was refused listens to the reason is its own affair.
+    let _ = timeout(tcp_api::FRAME_TIME, goodbye).await;
+    Ok(())
 }

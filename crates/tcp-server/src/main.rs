@@ -10,8 +10,7 @@ use bench_core::codec::{Bincode, Codec, Json, MessagePack, Protobuf};
 use bench_core::lane::Lane;
 use bench_core::message::BenchmarkMessage;
 use bench_core::wire::Wire;
-use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings};
-use connection::serve_all;
+use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings, serve_each};
 
 /// Answers messages of one codec, one call at a time on a connection.
 struct Echo<C>(PhantomData<C>);
@@ -23,7 +22,7 @@ impl<C: Codec<BenchmarkMessage>> Server for Echo<C> {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+framed", C::NAME)];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        serve_all(incoming, serve, connection::echo::<C>).await
+        serve_each(incoming, serve, connection::echo::<C>).await
     }
 
     fn settings(lane: Lane) -> Settings {
@@ -35,7 +34,7 @@ impl Server for Opaque {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+framed", "opaque")];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        serve_all(incoming, serve, connection::opaque).await
+        serve_each(incoming, serve, connection::opaque).await
     }
 
     fn settings(lane: Lane) -> Settings {

@@ -9,7 +9,7 @@ use bench_core::handler::Handler;
 use bench_core::lane::Lane;
 use bench_core::message::BenchmarkMessage;
 use bench_core::wire::Wire;
-use bench_serve::{BetweenCalls, Incoming, Serve, ServeError, Server, Settings};
+use bench_serve::{BetweenCalls, Incoming, Serve, ServeError, Server, Settings, serve_each};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -17,7 +17,7 @@ use tcp_api::ReadError;
 use tcp_api::mux::{Inbox, Outbox};
 use tokio::net::TcpStream;
 
-use crate::connection::{Failure, end, read_failure, serve_all};
+use crate::connection::{Failure, end, read_failure};
 
 /// Calls under way on a connection, at most: beyond it nothing more is read, and the peer waits.
 const MOST_CALLS: usize = 64 * 1024;
@@ -32,7 +32,7 @@ impl<C: Codec<BenchmarkMessage>> Server for Echo<C> {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+mux", C::NAME)];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        serve_all(incoming, serve, echo::<C>).await
+        serve_each(incoming, serve, echo::<C>).await
     }
 
     fn settings(lane: Lane) -> Settings {
@@ -44,7 +44,7 @@ impl Server for Opaque {
     const WIRES: &'static [Wire] = &[Wire::new("tcp+mux", "opaque")];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        serve_all(incoming, serve, opaque).await
+        serve_each(incoming, serve, opaque).await
     }
 
     fn settings(lane: Lane) -> Settings {
@@ -52,7 +52,7 @@ impl Server for Opaque {
     }
 }
 
-async fn echo<C: Codec<BenchmarkMessage>>(stream: TcpStream, serve: Serve) {
+async fn echo<C: Codec<BenchmarkMessage>>(stream: TcpStream, serve: Serve) -> Result<(), String> {
     let handler = serve.handler.clone();
     let service = Service {
         decode: |bytes| C::decode(bytes).map_err(|error| error.to_string()),
@@ -62,10 +62,10 @@ async fn echo<C: Codec<BenchmarkMessage>>(stream: TcpStream, serve: Serve) {
         },
         encode: C::encode,
     };
-    serve_one(stream, &serve.handler, serve.between_calls(), service).await;
+    serve_one(stream, &serve.handler, serve.between_calls(), service).await
 }
 
-async fn opaque(stream: TcpStream, serve: Serve) {
+async fn opaque(stream: TcpStream, serve: Serve) -> Result<(), String> {
     let handler = serve.handler.clone();
     let service = Service {
         decode: |bytes| Ok(Bytes::copy_from_slice(bytes)),
@@ -75,7 +75,7 @@ async fn opaque(stream: TcpStream, serve: Serve) {
         },
         encode: |reply, frame| frame.extend_from_slice(reply),
     };
-    serve_one(stream, &serve.handler, serve.between_calls(), service).await;
+    serve_one(stream, &serve.handler, serve.between_calls(), service).await
 }
 
 /// From bytes to bytes.
@@ -85,7 +85,12 @@ struct Service<M, H> {
     encode: fn(&M, &mut Vec<u8>),
 }
 
-async fn serve_one<M, F>(stream: TcpStream, handler: &Handler, between_calls: BetweenCalls, service: Service<M, impl Fn(M) -> F>)
+async fn serve_one<M, F>(
+    stream: TcpStream,
+    handler: &Handler,
+    between_calls: BetweenCalls,
+    service: Service<M, impl Fn(M) -> F>,
+) -> Result<(), String>
 where
     F: Future<Output = M>,
 {
@@ -126,8 +131,9 @@ where
             }
         }
     });
-    if let Err(failure) = served.await {
-        end(connection.stream, handler, failure).await;
+    match served.await {
+        Ok(()) => Ok(()),
+        Err(failure) => end(connection.stream, handler, failure).await,
     }
 }
 

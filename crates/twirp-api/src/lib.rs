@@ -21,6 +21,6 @@ pub const EXCHANGE: &str = "/twirp/rpcbench.Payload/Exchange";
 /// Content type of an error, and of messages in JSON.
 pub const JSON_TYPE: &str = "application/json";
 
-/// Largest body that is accepted, both ways: the suite's largest payload, 4 MiB (the receive limit of gRPC implementations), and room
+/// Largest body that is accepted, both ways: a payload of 4 MiB (the receive limit of gRPC implementations), and room
 /// for what stands around it. In JSON that is a payload of 3 MiB: base64 makes four bytes of three.
 pub const BODY_LIMIT: usize = 4 * 1024 * 1024 + 64 * 1024;

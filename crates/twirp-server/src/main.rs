@@ -5,10 +5,11 @@ mod options;
 mod service;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use bench_core::lane::Lane;
 use bench_core::wire::Wire;
-use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings};
+use bench_serve::{Incoming, Registry, Serve, ServeError, Server, Settings, serve_each};
 
 /// Answers every wire: a connection's first bytes tell the transport, a request's content type the codec.
 struct Twirp;
@@ -22,7 +23,11 @@ impl Server for Twirp {
     ];
 
     async fn serve(incoming: Incoming, serve: Serve) -> Result<(), ServeError> {
-        connection::serve_all(incoming, serve).await
+        let builder = Arc::new(options::builder(serve.lane));
+        serve_each(incoming, serve, |stream, serve| {
+            connection::serve_one(stream, serve, builder.clone())
+        })
+        .await
     }
 
     fn settings(lane: Lane) -> Settings {

@@ -41,8 +41,7 @@ pub struct Floor {
 }
 
 pub(super) fn measure(connections: usize, server: &CpuSet, client: &CpuSet) -> Result<Floors> {
-    let ids = |cpus: &CpuSet| -> Vec<usize> { cpus.ids().iter().map(|&id| id as usize).collect() };
-    let (server, client) = (ids(server), ids(client));
+    let (server, client) = (server.indices(), client.indices());
     let both = [server.clone(), client.clone()].concat();
     let spec = |threads_per_side, server_cpus: &Vec<usize>, client_cpus: &Vec<usize>| FloorSpec {
         connections,
@@ -73,8 +72,8 @@ fn floor(placement: &'static str, run: &FloorRun) -> Floor {
         threads_per_side: run.threads_per_side,
         is_the_floor: false,
         throughput_per_s: run.throughput_per_s,
-        service_time_ns_p50: run.service_time.value_at_percentile(50.0),
-        service_time_ns_p99: run.service_time.value_at_percentile(99.0),
+        service_time_ns_p50: run.service_time.percentile(50.0).unwrap_or_default(),
+        service_time_ns_p99: run.service_time.percentile(99.0).unwrap_or_default(),
         cpu_us_per_call: (run.cpu_user_s + run.cpu_sys_s) * 1e6 / run.calls.max(1) as f64,
     }
 }

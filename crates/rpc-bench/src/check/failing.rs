@@ -1,5 +1,7 @@
 //! What must fail, and how.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, ensure};
 use bench_core::verdict::Verdict;
 
@@ -50,6 +52,25 @@ pub(super) fn a_killed_server_is_counted(subject: &Subject) -> Result<()> {
     ensure!(record.calls.adds_up(), "the counts do not add up: {:?}", record.calls);
     ensure!(record.verdict == Verdict::Invalid, "the verdict is {}", record.verdict);
     ensure!(record.throughput_per_s.is_none(), "it has a throughput");
+    Ok(())
+}
+
+pub(super) fn a_call_under_way_at_the_stop_is_answered(subject: &Subject) -> Result<()> {
+    let server = Serving::start(subject, &["--delay", "1000"])?;
+    let args = ["--workload", subject.workload(), "-n", "1", "-c", "1"];
+    let client = server.start_client(subject, &args)?;
+    // The verified call; the one after it then has most of its delay before it.
+    server.wait_for_calls(1)?;
+    std::thread::sleep(Duration::from_millis(300));
+    server.stop()?;
+    let ended = client.end()?;
+    let record = ended.record.context("no record")?;
+    ensure!(
+        record.calls.ok == 1,
+        "a call in its delay when the server was told to stop was not answered: {:?} {:?}",
+        record.calls,
+        record.failures
+    );
     Ok(())
 }
 

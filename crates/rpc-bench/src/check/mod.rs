@@ -44,7 +44,7 @@ pub struct Check {
 }
 
 /// All checks, cheap ones first.
-pub const CHECKS: [Check; 13] = [
+pub const CHECKS: [Check; 14] = [
     Check::of_all("ready_line_and_end", calls::ready_line_and_end),
     Check::of_echo("all_40_fields_come_back", calls::all_fields_come_back),
     Check::of_echo("a_message_travels_whole", calls::a_message_travels_whole),
@@ -54,6 +54,10 @@ pub const CHECKS: [Check; 13] = [
     Check::of_all("a_delay_is_kept_and_delays_overlap", calls::a_delay_is_kept_and_delays_overlap),
     Check::of_payload("an_oversize_message_is_refused", failing::an_oversize_message_is_refused),
     Check::of_all("a_killed_server_is_counted", failing::a_killed_server_is_counted),
+    Check::of_all(
+        "a_call_under_way_at_the_stop_is_answered",
+        failing::a_call_under_way_at_the_stop_is_answered,
+    ),
     Check::of_all("the_port_is_free_after_the_end", failing::the_port_is_free_after_the_end),
     Check::of_all("another_lane_is_refused", strangers::another_lane_is_refused),
     Check {

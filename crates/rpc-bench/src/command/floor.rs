@@ -73,14 +73,13 @@ pub(super) fn run(args: &FloorArgs) -> Result<u8> {
     let allowed = CpuSet::allowed().context("which CPUs this process may use")?;
     // As the stacks have them: a floor on other CPUs would be the measure of something else.
     let (server, client) = bench_host::halves(&allowed);
-    let ids = |cpus: &CpuSet| cpus.ids().iter().map(|&id| id as usize).collect();
     let spec = FloorSpec {
         connections: args.concurrency as usize,
         threads_per_side: 1,
         warmup: args.warmup,
         window: args.duration,
-        server_cpus: ids(&server),
-        client_cpus: ids(&client),
+        server_cpus: server.indices(),
+        client_cpus: client.indices(),
         request_bytes: REQUEST_BYTES,
         reply_bytes: REPLY_BYTES,
     };
@@ -98,6 +97,8 @@ pub(super) fn run(args: &FloorArgs) -> Result<u8> {
 
 impl FloorReport {
     fn of(run: &FloorRun) -> Self {
+        // A floor has at least one call.
+        let percentile = |percent| run.service_time.percentile(percent).unwrap_or_default();
         let per_call_us = |seconds: f64| seconds * 1e6 / run.calls.max(1) as f64;
         Self {
             concurrency: run.connections,
@@ -106,11 +107,11 @@ impl FloorReport {
             calls: run.calls,
             fewest_calls: run.fewest_calls,
             elapsed_s: run.elapsed.as_secs_f64(),
-            service_time_ns_min: run.service_time_min_ns,
-            service_time_ns_mean: run.service_time.mean(),
-            service_time_ns_p50: run.service_time.value_at_percentile(50.0),
-            service_time_ns_p99: run.service_time.value_at_percentile(99.0),
-            service_time_ns_max: run.service_time_max_ns,
+            service_time_ns_min: percentile(0.0),
+            service_time_ns_mean: run.service_time.sum_ns() as f64 / run.calls.max(1) as f64,
+            service_time_ns_p50: percentile(50.0),
+            service_time_ns_p99: percentile(99.0),
+            service_time_ns_max: percentile(100.0),
             cpu_user_us_per_call: per_call_us(run.cpu_user_s),
             cpu_sys_us_per_call: per_call_us(run.cpu_sys_s),
             other: None,

@@ -245,7 +245,7 @@ fn finish(folder: &Path, sweep: &Sweep, outcome: Outcome) -> Result<u8> {
     talk::print(&report(folder, Form::Text)?)?;
     if outcome.bad > 0 {
         talk::say(format_args!(
-            "{} of {} runs failed or are INVALID: see below the tables",
+            "{} of {} runs failed, are INVALID or have failed calls: the notes of the tables say which",
             outcome.bad, outcome.total
         ));
         return Ok(usage::ROWS_FAILED);
@@ -254,5 +254,5 @@ fn finish(folder: &Path, sweep: &Sweep, outcome: Outcome) -> Result<u8> {
 }
 
 fn how_to_resume(folder: &Path) -> String {
-    format!("`rpc-bench sweep --resume {}` continues", folder.display())
+    format!("`scripts/run-all.sh --resume {}` continues", folder.display())
 }

@@ -3,14 +3,12 @@
 use std::sync::OnceLock;
 
 use anyhow::{Error, Result, anyhow, ensure};
+use bench_core::histogram::Times;
 use bench_host::now_ns;
-use hdrhistogram::Histogram;
 
 use super::frame::{Arrival, Connection, Inbox, PREFIX_BYTES, Sent};
 use super::poller::{BATCH, Poller, index_of, is_hangup, is_readable};
 
-/// Longest service time that the histogram tells apart, 60 s in ns.
-const MAX_TIME_NS: u64 = 60_000_000_000;
 /// How much of each reply's payload is compared, in bytes.
 const CHECKED_BYTES: usize = 16;
 
@@ -41,48 +39,25 @@ pub struct Client<'a> {
 /// What the calls of a window came to.
 #[derive(Debug)]
 pub struct Tally {
-    /// Service times in ns, 1 ns to 60 s to three digits; a longer one is counted as 60 s.
-    pub service_time: Histogram<u64>,
-    /// Least service time in ns; `u64::MAX` without calls.
-    pub min_ns: u64,
-    /// Greatest service time in ns; 0 without calls.
-    pub max_ns: u64,
+    /// Service times in ns.
+    pub service_time: Times,
     /// Calls of the connection that completed the fewest; `u64::MAX` without connections.
     pub fewest_calls: u64,
 }
 
 impl Tally {
     /// Nothing yet.
-    ///
-    /// # Errors
-    /// Never in practice: the bounds are ones the histogram takes.
-    pub fn new() -> Result<Self> {
-        let service_time = Histogram::new_with_bounds(1, MAX_TIME_NS, 3)?;
-        Ok(Self {
-            service_time,
-            min_ns: u64::MAX,
-            max_ns: 0,
+    pub fn new() -> Self {
+        Self {
+            service_time: Times::new(),
             fewest_calls: u64::MAX,
-        })
+        }
     }
 
     /// Adds the calls of another thread.
-    ///
-    /// # Errors
-    /// Never in practice: both histograms have the same bounds.
-    pub fn merge(&mut self, other: &Self) -> Result<()> {
-        self.service_time.add(&other.service_time)?;
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+    pub fn merge(&mut self, other: &Self) {
+        self.service_time.merge(&other.service_time);
         self.fewest_calls = self.fewest_calls.min(other.fewest_calls);
-        Ok(())
-    }
-
-    #[inline]
-    fn record(&mut self, time_ns: u64) {
-        self.service_time.saturating_record(time_ns);
-        self.min_ns = self.min_ns.min(time_ns);
-        self.max_ns = self.max_ns.max(time_ns);
     }
 }
 
@@ -100,7 +75,7 @@ impl Client<'_> {
     /// If a reply is not what it should be, the server side is gone, or the kernel refuses.
     pub fn call(&self, connections: Vec<Connection>) -> Result<Tally> {
         let mut poller = Poller::new(connections.iter(), self.looks)?;
-        let mut tally = Tally::new()?;
+        let mut tally = Tally::new();
         let mut inbox = Inbox::new(self.reply.len() - PREFIX_BYTES);
         let mut due: Vec<usize> = Vec::with_capacity(BATCH);
         let mut callers: Vec<Caller> = connections
@@ -136,7 +111,7 @@ impl Client<'_> {
                 // The only clock reading of a call: its end is the start of the connection's next one.
                 now = now_ns();
                 if now >= self.window.start_ns && now < self.window.end_ns {
-                    tally.record(now - caller.started_ns);
+                    tally.service_time.record(now - caller.started_ns);
                     caller.calls += 1;
                 }
                 caller.started_ns = now;

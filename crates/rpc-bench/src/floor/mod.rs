@@ -29,7 +29,7 @@ mod tests;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use hdrhistogram::Histogram;
+use bench_core::histogram::Times;
 
 use exchange::{Exchange, exchange};
 use frame::MAX_PAYLOAD_BYTES;
@@ -74,13 +74,9 @@ pub struct FloorRun {
     pub elapsed: Duration,
     /// `calls` per second of `elapsed`.
     pub throughput_per_s: f64,
-    /// From the end of a connection's call before (its first: from its start) to the reply received and checked, in ns, to three
-    /// digits, 1 ns to 60 s (a longer one is counted as 60 s). Includes the wait of the next request for its batch.
-    pub service_time: Histogram<u64>,
-    /// Least service time in ns, exact.
-    pub service_time_min_ns: u64,
-    /// Greatest service time in ns, exact.
-    pub service_time_max_ns: u64,
+    /// From the end of a connection's call before (its first: from its start) to the reply received and checked, in ns.
+    /// Includes the wait of the next request for its batch.
+    pub service_time: Times,
     /// CPU time of this process, so of both sides, in user mode over the window, in s.
     ///
     /// With one thread a side it includes looking for events instead of sleeping: at few connections both CPUs are always busy.
@@ -141,7 +137,7 @@ fn check(spec: &FloorSpec) -> Result<()> {
 
 fn report(spec: &FloorSpec, exchange: Exchange) -> Result<FloorRun> {
     let Exchange { tally, usage } = exchange;
-    let calls = tally.service_time.len();
+    let calls = tally.service_time.count();
     ensure!(calls > 0, "no call ended inside the window of {:?}: give a longer one", spec.window);
     Ok(FloorRun {
         threads_per_side: spec.threads_per_side,
@@ -151,8 +147,6 @@ fn report(spec: &FloorSpec, exchange: Exchange) -> Result<FloorRun> {
         elapsed: spec.window,
         throughput_per_s: calls as f64 / spec.window.as_secs_f64(),
         service_time: tally.service_time,
-        service_time_min_ns: tally.min_ns,
-        service_time_max_ns: tally.max_ns,
         cpu_user_s: usage.cpu_user_ns as f64 / 1e9,
         cpu_sys_s: usage.cpu_sys_ns as f64 / 1e9,
     })

@@ -110,7 +110,12 @@ pub fn measure(spec: &LadderSpec, stacks: &[(Programs, ClientOffer)], interrupt:
         shuffle(&mut order, spec.seed.wrapping_add(round));
         for cell in order {
             tell(&format!("round {}/{}: {cell}", round + 1, spec.rounds));
-            let programs = programs.get(cell.framework.as_str()).context("a cell of no stack")?;
+            let programs = programs.get(cell.framework.as_str()).with_context(|| {
+                format!(
+                    "the ladder needs the stack '{}', which is not built: name it in --only as well",
+                    cell.framework
+                )
+            })?;
             match run_cell::run(cell, programs, spec.seed.wrapping_add(round), "ladder", interrupt) {
                 CellEnd::Ran(record) => sums.add(cell, &record),
                 CellEnd::Failed(error) => sums.fail(cell, error),

@@ -159,9 +159,24 @@ fn bound_name(bound: BoundBy) -> &'static str {
 }
 
 /// `client on CPU 0, server on CPU 1`.
+/// The CPUs of most rows, for the heading.
 fn cpu_split(rows: &[Row]) -> String {
+    let mut splits: Vec<(String, usize)> = Vec::new();
+    for split in rows.iter().filter_map(split_of) {
+        match splits.iter_mut().find(|(known, _)| *known == split) {
+            Some((_, rows)) => *rows += 1,
+            None => splits.push((split, 1)),
+        }
+    }
+    // The first of the most frequent ones.
+    let most = splits.iter().rev().max_by_key(|(_, rows)| *rows);
+    most.map_or("CPU sets unknown".to_owned(), |(split, _)| split.clone())
+}
+
+/// On which CPUs the two sides of a row ran.
+fn split_of(row: &Row) -> Option<String> {
     let mut splits: Vec<String> = Vec::new();
-    for record in rows.iter().flat_map(|row| &row.records) {
+    for record in &row.records {
         let (Some(client), Some(server)) = (&record.client, &record.server) else {
             continue;
         };
@@ -170,11 +185,7 @@ fn cpu_split(rows: &[Row]) -> String {
             splits.push(split);
         }
     }
-    match splits.as_slice() {
-        [] => "CPU sets unknown".to_owned(),
-        [split] => split.clone(),
-        _ => format!("CPU sets differ between rows ({})", splits.join("; ")),
-    }
+    (!splits.is_empty()).then(|| splits.join(" and "))
 }
 
 fn on_cpus(side: &ProcessUse) -> String {
@@ -185,12 +196,14 @@ fn on_cpus(side: &ProcessUse) -> String {
     }
 }
 
-/// What stands below the table: why rows are not VALID, what is not offered, and how to read a saturated closed loop.
+/// What stands below the table: why rows are not VALID, what is not offered, rows on other CPUs than most, and how to read a saturated
+/// closed loop.
 fn notes(rows: &[Row], without_delay: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if without_delay {
         notes.push("Closed loop without a delay: the time of a call is callers / throughput; compare the CPU per call.".to_owned());
     }
+    let usual = cpu_split(rows);
     for row in rows {
         let name = format!(
             "{} {} c={} {}",
@@ -198,6 +211,9 @@ fn notes(rows: &[Row], without_delay: bool) -> Vec<String> {
         );
         if let Some(reason) = &row.not_offered {
             notes.push(format!("{name}: not offered: {reason}"));
+        }
+        if let Some(split) = split_of(row).filter(|split| *split != usual) {
+            notes.push(format!("{name}: {split}"));
         }
         for verdict in [Verdict::Invalid, Verdict::Suspect] {
             let reasons = reasons(row, verdict);

@@ -123,7 +123,7 @@ fn offered(cell: &Cell, offer: &ClientOffer) -> Result<(), String> {
     let Some(entry) = offer.entry(&cell.wire, Some(&cell.workload)) else {
         return Err(format!("no workload '{}' on this wire", cell.workload));
     };
-    if cell.client_threads.is_some() && entry.blocking {
+    if (cell.client_threads.is_some() || cell.server_threads.is_some()) && entry.blocking {
         return Err("its connections have a thread each".to_owned());
     }
     match cell.connections {
@@ -300,7 +300,7 @@ mod tests {
             assert_eq!((expansion.cells.len(), expansion.not_offered.len()), (cells, not_offered), "{text}");
         };
         check("client_threads = [1, 2]", 2, 2);
-        check("server_threads = [1, 2]", 4, 0);
+        check("server_threads = [1, 2]", 2, 2);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bench_core::message::benchmark_request;
 use prost::Message as _;
@@ -151,8 +151,17 @@ fn a_peer_that_takes_no_replies_holds_nobody_up() {
     let mut deaf = server.connect();
     deaf.set_nonblocking(true).unwrap();
     let request = frame(&[7; 64 * 1024]);
-    // Until the buffers of both sides are full.
-    while deaf.write_all(&request).is_ok() {}
+    // Until the buffers of both sides are full and the server has stopped calling: what it still counted would be taken for another
+    // client's calls.
+    let (mut calls, mut at) = (None, 0);
+    wait_for("full buffers", || {
+        while let Ok(written) = deaf.write(&request[at..]) {
+            at = (at + written) % request.len();
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        let before = calls.replace(server.counters().calls);
+        before == calls
+    });
     assert_good(&server.client(&["--wire", "tcp+framed/opaque", "-n", "20", "-c", "2", "--warmup", "0"]));
 }
 

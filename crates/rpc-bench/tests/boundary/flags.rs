@@ -87,6 +87,7 @@ fn flags_that_do_not_go_together_are_refused() {
     );
     check("tcp-client", &["--payload", "64k"], &["--payload", "'echo'", "--workload payload"]);
     check("tcp-server", &["--stats", "127.0.0.1:0", "--no-stats"], &["--stats", "--no-stats"]);
+    check("thrift-server", &["--threads", "2"], &["--threads", "a thread of its own"]);
 }
 
 #[test]
@@ -128,16 +129,16 @@ fn a_delay_may_be_written_in_any_unit() {
 
 #[test]
 fn each_side_has_cpus_of_its_own_unless_its_library_blocks() {
-    let all = bench_host::CpuSet::allowed().unwrap().ids().len();
+    let all = bench_host::CpuSet::allowed().unwrap();
+    let (server, client) = bench_host::halves(&all);
     let check = |framework: &str, in_sum: usize| {
         let server = Server::start(&format!("{framework}-server"), &[]);
         let record = assert_good(&server.client(&["-n", "20", "-c", "4", "--warmup", "0"]));
         let [client, server] = [record.client, record.server].map(|side| side.unwrap().cpus.unwrap());
         assert_eq!(client.len() + server.len(), in_sum, "{framework}: {client:?} {server:?}");
     };
-    // A single CPU is both sides'.
-    check("tcp", all.max(2));
-    check("thrift", 2 * all);
+    check("tcp", server.ids().len() + client.ids().len());
+    check("thrift", 2 * all.ids().len());
 }
 
 #[test]

@@ -109,8 +109,8 @@ impl Fake {
     /// Stops listening, and closes all connections.
     pub fn die(&self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread, which then drops the listener.
-        let _ = TcpStream::connect(self.addr);
+        // The first wakes the accepting thread, which then drops the listener: before the cut, or a client would come back to it.
+        super::wait_for("the end of the listener", || TcpStream::connect(self.addr).is_err());
         self.cut_connections();
     }
 
