@@ -103,6 +103,13 @@ pub struct Record {
     pub response_time_ns: Option<TimesSummary>,
     /// Call due → call made; open loop only.
     pub send_lag_ns: Option<TimesSummary>,
+    /// Call due, or its caller free if that was later → call made: the part of the send lag that is the client's own doing; open loop
+    /// only.
+    #[serde(default)]
+    pub pacer_lag_ns: Option<TimesSummary>,
+    /// How long the oldest call without a reply, sent or not, had been due at the end of the window; null when all were answered.
+    #[serde(default)]
+    pub oldest_unanswered_ms: Option<f64>,
     /// Call made → failure.
     pub failed_time_ns: Option<TimesSummary>,
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{BoundBy, Mode, ProcessUse, Record};
+use crate::record::{BoundBy, ProcessUse, Record};
 
 /// Share of failed calls above which a row is invalid rather than suspect.
 const FAILED_SHARE_INVALID: f64 = 0.001;
@@ -13,6 +13,9 @@ const FAILED_SHARE_INVALID: f64 = 0.001;
 const FOREIGN_SHARE_SUSPECT: f64 = 0.03;
 /// Throughput may exceed callers / delay by this much before it is impossible: the edges of the window cut calls in two.
 const THEORY_TOLERANCE: f64 = 0.01;
+
+/// Lag of an open loop's own pacer at the 99th percentile from which a row is suspect.
+const LATE_BY_ITSELF_NS: u64 = 1_000_000;
 
 /// Replies per caller from which one who got none was starved.
 const OTHERS_CALLS: u64 = 10;
@@ -117,7 +120,7 @@ impl Record {
                 format!("a call took {} ns, less than the delay", times.min),
             );
             // Little's law: calls in flight on average = throughput × mean time, which the callers bound.
-            if let (Mode::Closed, Some(throughput)) = (self.mode, self.throughput_per_s) {
+            if let Some(throughput) = self.throughput_per_s {
                 let in_flight = throughput * times.mean / 1e9;
                 let slack = times.max as f64 / 1e9 / self.elapsed_s.max(1e-9);
                 require(
@@ -154,6 +157,12 @@ impl Record {
         if self.callers_lost > 0 {
             reasons.push(format!("{} callers lost their connection for good", self.callers_lost));
         }
+        if let Some(lag) = self.late_by_itself() {
+            reasons.push(format!(
+                "the client was late by its own doing, 1 % of the calls by {:.1} ms or more: lower the rate, or give it more CPUs",
+                lag as f64 / 1e6
+            ));
+        }
         if self.partial {
             reasons.push("interrupted".to_owned());
         }
@@ -170,11 +179,20 @@ impl Record {
         reasons
     }
 
+    /// Open loop: the pacer's lag that 1 % of the calls reached, if the times are not to be believed for it.
+    fn late_by_itself(&self) -> Option<u64> {
+        let lag = self.pacer_lag_ns.as_ref()?.p99;
+        (lag >= LATE_BY_ITSELF_NS).then_some(lag)
+    }
+
     /// The plain cases: enough of the theoretical throughput, or a side that used nearly all of its CPUs.
     fn judge_bound(&self) -> BoundBy {
         const NEARLY_ALL: f64 = 0.9;
         if self.theoretical_share.is_some_and(|share| share >= NEARLY_ALL) {
             return BoundBy::Delay;
+        }
+        if self.late_by_itself().is_some() {
+            return BoundBy::Generator;
         }
         let (Some(client), Some(server)) = (&self.client, &self.server) else {
             return BoundBy::Unknown;

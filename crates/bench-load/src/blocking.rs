@@ -28,6 +28,7 @@ use crate::caller::{Caller, CallerEnd, Tally};
 use crate::connect::{CallResult, Connect};
 use crate::control;
 use crate::link::{Link, connect};
+use crate::open::{AtOnce, SharedSchedule};
 use crate::progress::Progress;
 use crate::slot::Slot;
 use crate::target::Target;
@@ -35,7 +36,7 @@ use crate::watch::{Limits, Look};
 use crate::window::Window;
 use crate::worker::{CONNECTS_AT_ONCE, Command, Event, RunOrder, WorkerRun, WorkerSpec};
 use crate::workload::{Workload, WorkloadSpec};
-use times::{GroupTimes, KeptTimes, lock};
+use times::{GroupTimes, KeptTimes};
 
 /// Looks are rarer where many are to be looked at, which takes 50 ns each: no more than a caller's share of the CPU.
 const LOOK_PER_CALLER: Duration = Duration::from_micros(100);
@@ -69,7 +70,7 @@ enum Order {
     Wait,
     /// For the caller of this number.
     Verify(u64),
-    Run(RunOrder, GroupTimes),
+    Run(RunOrder, GroupTimes, Option<Arc<SharedSchedule>>),
     End,
 }
 
@@ -144,11 +145,14 @@ impl Group {
 
     /// A run of all callers.
     fn run(&mut self, order: &RunOrder) -> anyhow::Result<WorkerRun> {
-        let times = GroupTimes::default();
-        let (board, all) = (self.board.clone(), Order::Run(order.clone(), times.clone()));
+        let times = GroupTimes::new(order.pace.is_some());
+        let schedule = order
+            .schedule(self.members.iter().map(|member| member.index).collect())
+            .map(|(_, schedule)| SharedSchedule::new(schedule, order.window.clone()));
+        let (board, all) = (self.board.clone(), Order::Run(order.clone(), times.clone(), schedule.clone()));
         apart(move || board.post(all))?;
         let mut run = WorkerRun {
-            tally: Tally::default(),
+            tally: Tally::new(order.pace.is_some()),
             callers: Vec::new(),
         };
         while run.callers.len() < self.members.len() {
@@ -161,8 +165,10 @@ impl Group {
             }
         }
         self.show_progress();
-        run.tally.service.merge(&lock(&times.service));
-        run.tally.failed_time.merge(&lock(&times.failed));
+        times.add_to(&mut run.tally);
+        if let Some(schedule) = schedule {
+            run.tally.add_unsent(schedule.unsent(), &order.window);
+        }
         Ok(run)
     }
 
@@ -308,12 +314,15 @@ impl CallerThread {
         loop {
             let reply = match self.board.next(&mut seen) {
                 Order::Verify(index) if index == self.index => Reply::Verified(caller.call_once(&mut W::mutated(&self.workload)).await),
-                Order::Run(order, times) => {
+                Order::Run(order, times, schedule) => {
                     let tally = RefCell::new(times.tally());
-                    let end = caller.run(&order.window, order.quota(caller.index), &tally, &self.progress).await;
+                    let (window, quota) = (&order.window, order.quota(caller.index));
+                    let end = match schedule {
+                        Some(schedule) => caller.run(window, quota, schedule.turns(), &tally, &self.progress).await,
+                        None => caller.run(window, quota, AtOnce, &tally, &self.progress).await,
+                    };
                     let mut tally = tally.into_inner();
-                    tally.service.hand_over();
-                    tally.failed_time.hand_over();
+                    tally.hand_over();
                     Reply::RunEnded(Box::new(tally), end)
                 }
                 Order::Wait | Order::Verify(_) => continue,
@@ -337,7 +346,7 @@ impl Drop for CallerThread {
 }
 
 /// Runs a future that never waits for anything but its thread. Where it yields, other threads have their turn.
-fn run_now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn run_now<T>(future: impl Future<Output = T>) -> T {
     let mut future: Pin<&mut _> = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
     loop {

@@ -9,6 +9,7 @@
 //!
 //! - The request exists before t₀ and the reply is compared after t₁: what the benchmark itself costs is no part of the time, but it is
 //!   part of the time between calls, so `rpc-bench calibrate` states it.
+//! - In an open loop (`open/`) it waits before t₀ until a call is due; everything else is the same.
 //! - t₁ serves as the "now" of the next look at the window: two readings of the clock per call, no more.
 //! - Nothing in the loop allocates, waits for another thread or writes to memory that another thread writes to. (With a library that
 //!   blocks, a thread hands its times on every 128 calls, and shares one word with the thread that cuts late calls off: `blocking.rs`.)
@@ -23,9 +24,10 @@ use bench_host::now_ns;
 
 use crate::connect::{CallResult, Connect};
 use crate::link::{Link, Reopened};
+use crate::open::Turns;
 use crate::progress::Progress;
 use crate::watch::{CutOff, Watch};
-use crate::window::{Phase, Window};
+use crate::window::{NEVER, Phase, Window};
 use crate::workload::Workload;
 
 /// One caller: it makes one call at a time. `G` guards its calls: it cuts off those that take too long.
@@ -58,9 +60,15 @@ pub(crate) struct Tally<T = Times> {
     pub service: T,
     /// Times of failed calls.
     pub failed_time: T,
+    /// Further times of the correct replies of an open loop.
+    pub open: Option<OpenTimes<T>>,
     /// Failed calls by kind, in the order of [`FailureKind::ALL`].
     pub failed: [u64; FailureKind::ALL.len()],
     pub in_flight: u64,
+    /// Calls of an open loop that were due in the window and not made.
+    pub unsent: u64,
+    /// How long the oldest of those two had been due at the end of the window.
+    pub oldest_unanswered_ns: u64,
     /// All calls, whatever their phase and outcome.
     pub made: u64,
     pub reconnects: u64,
@@ -71,14 +79,47 @@ pub(crate) struct Tally<T = Times> {
     pub texts: FirstTexts,
 }
 
+/// What an open loop measures besides service times.
+pub(crate) struct OpenTimes<T> {
+    /// Reply decoded − due.
+    pub response: T,
+    /// Call made − due.
+    pub send_lag: T,
+    /// The part of the send lag that is the client's own doing: call made − due, or − the caller was free, if that was later.
+    pub pacer_lag: T,
+}
+
+impl OpenTimes<Times> {
+    pub fn new() -> Self {
+        Self {
+            response: Times::new(),
+            send_lag: Times::new(),
+            pacer_lag: Times::new(),
+        }
+    }
+}
+
+/// Instants of one call.
+#[derive(Clone, Copy)]
+struct Moments {
+    due: u64,
+    /// Since when its caller had been free.
+    free: u64,
+    made: u64,
+    ended: u64,
+}
+
 impl<T> Tally<T> {
     /// Nothing counted yet.
-    pub fn of(service: T, failed_time: T) -> Self {
+    pub fn of(service: T, failed_time: T, open: Option<OpenTimes<T>>) -> Self {
         Self {
             service,
             failed_time,
+            open,
             failed: [0; FailureKind::ALL.len()],
             in_flight: 0,
+            unsent: 0,
+            oldest_unanswered_ns: 0,
             made: 0,
             reconnects: 0,
             right: 0,
@@ -88,9 +129,10 @@ impl<T> Tally<T> {
     }
 }
 
-impl Default for Tally {
-    fn default() -> Self {
-        Self::of(Times::new(), Times::new())
+impl Tally {
+    /// Nothing counted yet, of an open or a closed loop.
+    pub fn new(open: bool) -> Self {
+        Self::of(Times::new(), Times::new(), open.then(OpenTimes::new))
     }
 }
 
@@ -107,11 +149,12 @@ impl RecordTime for Times {
 }
 
 impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
-    /// Calls until the window ends or, in a counted run, until `quota` calls were made in it.
-    pub async fn run<T: RecordTime>(
+    /// Calls until the window ends, until there are no more turns or, in a counted run, until `quota` calls were made in it.
+    pub async fn run<T: RecordTime, R: Turns>(
         &mut self,
         window: &Window,
         quota: Option<u64>,
+        mut turns: R,
         tally: &RefCell<Tally<T>>,
         progress: &Progress,
     ) -> CallerEnd {
@@ -130,20 +173,34 @@ impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
                 continue;
             }
             let request = self.workload.prepare();
+            // The first call of a warm-up has no turn: at a low rate most callers would not come to one.
+            let has_turn = !R::OPEN || warm || window.start() != NEVER;
+            let Some(due) = (if has_turn { turns.next(now).await } else { Some(now) }) else {
+                break;
+            };
             let made = now_ns();
             let outcome = self.watched.call(made, pin!(W::call(&mut self.link.connection, request))).await;
             let ended = now_ns();
 
             let result = self.judge(outcome);
             let phase = match quota {
-                None => window.phase_timed(ended),
-                Some(_) => window.phase_counted(made, ended),
+                None if !R::OPEN => window.phase_timed(ended),
+                _ => window.phase_counted(made, ended),
             };
+            if phase == Phase::InFlight {
+                tally.borrow_mut().unanswered_since(due, window);
+            }
             if phase == Phase::Measured {
                 end.calls += 1;
                 end.ended_ns = Some(ended);
             }
-            tally.borrow_mut().count(phase, ended - made, &result);
+            let moments = Moments {
+                due,
+                free: now,
+                made,
+                ended,
+            };
+            tally.borrow_mut().count(phase, moments, &result);
             progress.call_ended(result.is_ok());
             if !warm {
                 warm = true;
@@ -214,11 +271,19 @@ fn judge<C: Connect, W: Workload<C>>(outcome: Result<CallResult<W::Reply>, CutOf
 
 impl<T: RecordTime> Tally<T> {
     #[inline]
-    fn count(&mut self, phase: Phase, time_ns: u64, result: &CallResult<()>) {
+    fn count(&mut self, phase: Phase, moments: Moments, result: &CallResult<()>) {
+        let time_ns = moments.ended - moments.made;
         self.made += 1;
         self.right += u64::from(result.is_ok());
         match (phase, result) {
-            (Phase::Measured, Ok(())) => self.service.record(time_ns),
+            (Phase::Measured, Ok(())) => {
+                self.service.record(time_ns);
+                if let Some(open) = &mut self.open {
+                    open.response.record(moments.ended - moments.due);
+                    open.send_lag.record(moments.made - moments.due);
+                    open.pacer_lag.record(moments.made - moments.due.max(moments.free));
+                }
+            }
             (Phase::Measured, Err(error)) => {
                 self.failed[error.kind as usize] += 1;
                 self.failed_time.record(time_ns);
@@ -229,6 +294,18 @@ impl<T: RecordTime> Tally<T> {
                 self.note_outside("after the window", result);
             }
             (Phase::Warmup, result) => self.note_outside("in the warm-up", result),
+        }
+    }
+
+    fn unanswered_since(&mut self, due: u64, window: &Window) {
+        self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(window.end().saturating_sub(due));
+    }
+
+    /// Calls that were due in the window and not made, the first of them since an instant.
+    pub fn add_unsent(&mut self, (calls, oldest_due): (u64, Option<u64>), window: &Window) {
+        self.unsent += calls;
+        if let Some(due) = oldest_due {
+            self.unanswered_since(due, window);
         }
     }
 
@@ -246,6 +323,11 @@ impl Tally {
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);
         self.failed_time.merge(&other.failed_time);
+        if let (Some(open), Some(others)) = (&mut self.open, &other.open) {
+            open.response.merge(&others.response);
+            open.send_lag.merge(&others.send_lag);
+            open.pacer_lag.merge(&others.pacer_lag);
+        }
         self.add_counts(other);
     }
 
@@ -255,6 +337,8 @@ impl Tally {
             *all += part;
         }
         self.in_flight += other.in_flight;
+        self.unsent += other.unsent;
+        self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(other.oldest_unanswered_ns);
         self.made += other.made;
         self.reconnects += other.reconnects;
         self.right += other.right;

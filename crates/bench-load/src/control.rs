@@ -49,6 +49,7 @@ pub(crate) fn run(registry: &Registry, flags: &MeasureFlags) -> anyhow::Result<u
         count: flags.calls,
         duration: flags.window(),
         callers: flags.callers(),
+        pace: flags.rate.map(|rate_per_s| flags.pace_of(rate_per_s)),
     };
     let record = client.measure(&plan)?;
     client.session.close();
@@ -189,7 +190,7 @@ impl<'a> Client<'a> {
         };
         self.calls_made += run.tally.made;
         self.calls_right += run.tally.right;
-        Ok(outcome::record(&self.setting, &around, &run))
+        Ok(outcome::record(&self.setting, plan, &around, &run))
     }
 
     /// Counters of this process's connections to the server.

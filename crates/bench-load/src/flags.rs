@@ -12,6 +12,7 @@ use bench_host::CpuSet;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
+use crate::open::{Arrival, Pace, PacerKind};
 use crate::registry::{Entry, Registry};
 use crate::target;
 
@@ -23,6 +24,8 @@ pub(crate) const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 const MOST_CALLERS: u64 = 1_000_000;
 const MOST_CALLS: u64 = 1_000_000_000_000;
 const MOST_THREADS: u64 = 1024;
+/// Calls per second: more than any machine makes; a typing error above it.
+pub(crate) const MOST_RATE: f64 = 1e9;
 /// Largest payload: 128 MiB, beyond what any stack takes, so that its refusal can be looked at.
 const MOST_PAYLOAD: u64 = 128 * 1024 * 1024;
 
@@ -78,6 +81,18 @@ pub(crate) struct MeasureFlags {
     /// Length of the measured window (a number alone is in seconds) [default: 10s without -n]
     #[arg(short = 'd', long, value_name = "DURATION", value_parser = window)]
     pub duration: Option<Duration>,
+
+    /// Open loop: calls per second in all, made when they are due, whether or not earlier ones were answered; -c is the most under way
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<f64>,
+
+    /// Spacing of the calls of an open loop: all alike, or as of many users who know nothing of each other [default: constant]
+    #[arg(long, value_enum, requires = "rate")]
+    pub arrival: Option<Arrival>,
+
+    /// How to wait for the next call of an open loop: spin needs CPUs that the server does not use [default: timer]
+    #[arg(long, value_enum, requires = "rate")]
+    pub pacer: Option<PacerKind>,
 
     /// Connections that the callers share [default: one connection per caller]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u64).range(1..=MOST_CALLERS))]
@@ -197,6 +212,12 @@ fn check(flags: &MeasureFlags, registry: &Registry) -> Result<(), String> {
             entry.wire
         ));
     }
+    if flags.pacer == Some(PacerKind::Spin) && entry.blocking {
+        return Err(format!(
+            "'--pacer spin': over {} each connection has a thread of its own, which sleeps until its call is due; leave --pacer out",
+            entry.wire
+        ));
+    }
     if let Some(cpus) = &flags.cpus {
         CpuSet::allowed()
             .and_then(|allowed| cpus.check_within(&allowed))
@@ -244,6 +265,16 @@ impl MeasureFlags {
         self.concurrency.min(self.calls.unwrap_or(u64::MAX))
     }
 
+    /// An open loop of this rate, as the flags have it.
+    pub fn pace_of(&self, rate_per_s: f64) -> Pace {
+        Pace {
+            rate_per_s,
+            arrival: self.arrival.unwrap_or(Arrival::Constant),
+            pacer: self.pacer.unwrap_or(PacerKind::Timer),
+            seed: self.seed,
+        }
+    }
+
     pub fn connections(&self) -> u64 {
         self.pool.unwrap_or_else(|| self.callers())
     }
@@ -264,6 +295,11 @@ impl MeasureFlags {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     duration::parse(text, "s")
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| *rate > 0.0 && *rate <= MOST_RATE);
+    rate.ok_or_else(|| format!("expected calls per second above 0, at most {MOST_RATE}, for example 1000 or 0.5"))
 }
 
 fn positive(text: &str) -> Result<Duration, String> {
@@ -311,6 +347,7 @@ fn examples(name: &str) -> String {
   {name} -c 500                       500 callers, each on its own connection, for 10 s
   {name} -c 500 -n 1000000            one million calls
   {name} -c 100 -d 30s --warmup 5s    30 s after 5 s of warm-up
+  {name} -r 5000                      an open loop: 5,000 calls a second, late or not
   {name} -s bench2:8972 --output json a server on another machine; the record on stdout
 
 Exit codes: 0 good; 1 could not run; 2 usage; 3 ran, but calls failed or a check failed; 130 interrupted."

@@ -8,6 +8,7 @@ use bench_core::talk;
 use serde::Deserialize;
 
 use crate::control::{self, Client};
+use crate::flags::MOST_RATE;
 use crate::session::RunPlan;
 use crate::signals::EXIT_INTERRUPTED;
 
@@ -21,7 +22,7 @@ const LONGEST_SLICE_MS: u64 = 60 * 60 * 1000;
 struct SliceOrder {
     /// Length of the measured slice.
     slice_ms: u64,
-    /// Only null: a closed loop has no rate.
+    /// Calls per second of an open loop; null for a closed one.
     #[serde(default)]
     rate_per_s: Option<f64>,
 }
@@ -48,12 +49,14 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
             continue;
         }
         let answer = match parse(&line) {
-            Ok(slice) => {
+            Ok((slice, rate_per_s)) => {
+                let flags = client.setting.flags;
                 let plan = RunPlan {
-                    warmup: if first { client.setting.flags.warmup } else { slice / 10 },
+                    warmup: if first { flags.warmup } else { slice / 10 },
                     count: None,
                     duration: Some(slice),
-                    callers: client.setting.flags.callers(),
+                    callers: flags.callers(),
+                    pace: rate_per_s.map(|rate_per_s| flags.pace_of(rate_per_s)),
                 };
                 first = false;
                 let record = client.measure(&plan)?;
@@ -71,16 +74,21 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
     Ok(exit)
 }
 
-fn parse(line: &str) -> Result<Duration, String> {
+/// Length and rate of a slice.
+fn parse(line: &str) -> Result<(Duration, Option<f64>), String> {
     let order: SliceOrder =
         serde_json::from_str(line).map_err(|error| format!("expected a line such as {{\"slice_ms\": 200}}: {error}"))?;
-    if order.rate_per_s.is_some() {
-        return Err("rate_per_s must be null: this client has a closed loop only".to_owned());
+    if let Some(rate) = order.rate_per_s
+        && !(rate > 0.0 && rate <= MOST_RATE)
+    {
+        return Err(format!(
+            "rate_per_s must be above 0, at most {MOST_RATE}, or null for a closed loop"
+        ));
     }
     if !(1..=LONGEST_SLICE_MS).contains(&order.slice_ms) {
         return Err(format!("slice_ms must be from 1 to {LONGEST_SLICE_MS}"));
     }
-    Ok(Duration::from_millis(order.slice_ms))
+    Ok((Duration::from_millis(order.slice_ms), order.rate_per_s))
 }
 
 /// Lines of stdin, read on a thread of its own: a blocking read cannot look at signals.
@@ -103,15 +111,19 @@ mod tests {
 
     #[test]
     fn a_line_is_a_slice_or_says_what_it_should_be() {
-        assert_eq!(parse(r#"{"slice_ms": 200}"#), Ok(Duration::from_millis(200)));
-        assert_eq!(parse(r#"{"slice_ms": 200, "rate_per_s": null}"#), Ok(Duration::from_millis(200)));
+        let slice = Duration::from_millis(200);
+        assert_eq!(parse(r#"{"slice_ms": 200}"#), Ok((slice, None)));
+        assert_eq!(parse(r#"{"slice_ms": 200, "rate_per_s": null}"#), Ok((slice, None)));
+        assert_eq!(parse(r#"{"slice_ms": 200, "rate_per_s": 0.5}"#), Ok((slice, Some(0.5))));
         for line in [
             "200",
             "{}",
             r#"{"slice_ms": 0}"#,
             r#"{"slice_ms": -1}"#,
             r#"{"slice_ms": 1e12}"#,
-            r#"{"slice_ms": 5, "rate_per_s": 10}"#,
+            r#"{"slice_ms": 5, "rate_per_s": 0}"#,
+            r#"{"slice_ms": 5, "rate_per_s": -1}"#,
+            r#"{"slice_ms": 5, "rate_per_s": 1e12}"#,
             r#"{"slice": 5}"#,
         ] {
             assert!(parse(line).is_err(), "{line}");

@@ -28,6 +28,7 @@ mod flags;
 mod hold;
 mod link;
 pub mod null;
+mod open;
 mod outcome;
 mod output;
 mod progress;

@@ -88,7 +88,10 @@ pub fn run(calls: u64, cpus: &CpuSet) -> anyhow::Result<NullRun> {
     window.open(start, crate::window::NEVER);
     let order = RunOrder {
         window,
-        count: Some((calls, 1)),
+        count: Some(calls),
+        callers: 1,
+        pace: None,
+        began_ns: start,
     };
     to_worker.send(Command::Run(order)).context("cannot order the run")?;
     drop(to_worker);

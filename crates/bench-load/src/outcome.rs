@@ -15,7 +15,7 @@ use crate::caller::Tally;
 use crate::flags::MeasureFlags;
 use crate::registry::{Entry, Registry};
 use crate::server_stats;
-use crate::session::RunOutcome;
+use crate::session::{RunOutcome, RunPlan};
 use crate::workload::WorkloadSpec;
 
 /// What is the same for all runs of one process.
@@ -47,10 +47,10 @@ pub(crate) struct Around {
 }
 
 /// Composes and audits the record of one run.
-pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -> Record {
+pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run: &RunOutcome) -> Record {
     let (registry, flags, tally) = (setting.registry, setting.flags, &run.tally);
     let elapsed_s = run.elapsed.as_secs_f64();
-    let calls = calls(run, flags.calls);
+    let calls = calls(run, plan);
     let ended = calls.ok + calls.failed_total();
     let server = around.server.as_ref().and_then(|(first, before, after)| {
         let life = server_stats::difference(first, after)?;
@@ -73,9 +73,11 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
     let throughput = (elapsed_s > 0.0 && calls.ok > 0).then(|| calls.ok as f64 / elapsed_s);
     let callers = flags.callers();
     let in_theory = |lateness_ms: f64| {
-        let delay_ms = delay_requested_ms.filter(|delay| *delay > 0.0)?;
+        // An open loop makes the calls it was asked for, not as many as it can.
+        let delay_ms = delay_requested_ms.filter(|delay| *delay > 0.0 && plan.pace.is_none())?;
         Some(callers as f64 * 1000.0 / (delay_ms + lateness_ms))
     };
+    let open = tally.open.as_ref();
     let shares = shares(&run.machine, run, server_run.filter(|_| setting.server_is_here), elapsed_s);
     // What a silent server on this machine used would be taken for others' use.
     let others_are_known = server_run.is_some() || !setting.server_is_here;
@@ -98,11 +100,11 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         lane: flags.lane,
         workload: setting.entry.workload.to_owned(),
         payload_bytes: (setting.entry.payload_bytes)(&setting.workload) as u64,
-        mode: Mode::Closed,
+        mode: if plan.pace.is_some() { Mode::Open } else { Mode::Closed },
         concurrency: callers,
         connections: around.tcp.connections,
-        rate_per_s: None,
-        arrival: None,
+        rate_per_s: plan.pace.map(|pace| pace.rate_per_s),
+        arrival: plan.pace.map(|pace| pace.arrival.name().to_owned()),
         seed: flags.seed,
         delay_requested_ms,
         delay_measured_ms_mean: delay_mean_us(|delay| delay.slept_ns_sum).map(|us| us / 1e3),
@@ -122,13 +124,15 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         wrong_replies_outside: tally.wrong_outside,
         server_calls: server.as_ref().map(|(_, life, _)| life.calls),
         calls_per_caller: CallsPerCaller::from_counts(&run.callers.iter().map(|caller| caller.calls).collect::<Vec<_>>()),
-        finish_spread_s: flags.calls.and_then(|_| finish_spread_s(run)),
+        finish_spread_s: plan.count.and_then(|_| finish_spread_s(run)),
         reconnects: tally.reconnects,
         callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
         service_time_ns: tally.service.summary(),
-        response_time_ns: None,
-        send_lag_ns: None,
+        response_time_ns: open.and_then(|open| open.response.summary()),
+        send_lag_ns: open.and_then(|open| open.send_lag.summary()),
+        pacer_lag_ns: open.and_then(|open| open.pacer_lag.summary()),
+        oldest_unanswered_ms: (calls.in_flight + calls.unsent > 0).then(|| tally.oldest_unanswered_ns as f64 / 1e6),
         failed_time_ns: tally.failed_time.summary(),
         wire_bytes_sent_per_call: tcp.and_then(|tcp| per_made(tcp.bytes_sent)),
         wire_bytes_received_per_call: tcp.and_then(|tcp| per_made(tcp.bytes_received)),
@@ -142,7 +146,7 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
         server: server_use,
         foreign_cpu_share: shares.as_ref().filter(|_| others_are_known).map(|shares| shares.foreign_cpu_share),
         steal_share: shares.as_ref().map(|shares| shares.steal_share),
-        settings: settings(setting, around, server_info),
+        settings: settings(setting, plan, around, server_info),
         host: HostRecord {
             info: setting.host.clone(),
             label: flags.label.clone(),
@@ -171,7 +175,8 @@ pub(crate) fn record(setting: &Setting<'_>, around: &Around, run: &RunOutcome) -
     record
 }
 
-fn calls(run: &RunOutcome, asked: Option<u64>) -> Calls {
+fn calls(run: &RunOutcome, plan: &RunPlan) -> Calls {
+    let asked = plan.count;
     let tally: &Tally = &run.tally;
     let failed: BTreeMap<FailureKind, u64> = FailureKind::ALL
         .into_iter()
@@ -179,19 +184,20 @@ fn calls(run: &RunOutcome, asked: Option<u64>) -> Calls {
         .filter(|(_, count)| *count > 0)
         .collect();
     let ok = tally.service.count();
-    // A counted run was due what was asked for, whatever the callers report; a timed one, what ended in the window or was under way.
-    let due = asked.unwrap_or(ok + failed.values().sum::<u64>() + tally.in_flight);
-    let unsent: u64 = run.callers.iter().map(|caller| caller.unsent).sum();
+    let unsent: u64 = tally.unsent + run.callers.iter().map(|caller| caller.unsent).sum::<u64>();
+    // A counted run was due what was asked for, whatever the callers report; a timed one, what ended in the window or was under way, and
+    // in an open loop what ought to have been.
+    let due = asked.unwrap_or(ok + failed.values().sum::<u64>() + tally.in_flight + unsent);
     Calls {
         due,
         ok,
         failed,
         dropped: 0,
-        // A call in flight at the end of a counted run was made, but its caller counts it as outstanding.
-        unsent: if asked.is_some() {
-            unsent.saturating_sub(tally.in_flight)
-        } else {
-            0
+        // A call in flight at the end of a counted run was made, but in a closed loop its caller counts it as outstanding.
+        unsent: match plan.pace {
+            None if asked.is_some() => unsent.saturating_sub(tally.in_flight),
+            None => 0,
+            Some(_) => unsent,
         },
         in_flight: tally.in_flight,
     }
@@ -230,6 +236,7 @@ fn shares(
 
 fn settings(
     setting: &Setting<'_>,
+    plan: &RunPlan,
     around: &Around,
     server: Option<&bench_core::server::ServerInfo>,
 ) -> BTreeMap<String, serde_json::Value> {
@@ -237,6 +244,9 @@ fn settings(
     settings.insert("tcp_nodelay".to_owned(), around.tcp.nodelay.into());
     if setting.entry.blocking {
         settings.insert("threads".to_owned(), "one per connection".into());
+    }
+    if let Some(pace) = plan.pace {
+        settings.insert("pacer".to_owned(), pace.pacer.name().into());
     }
     settings.insert("timeout_ms".to_owned(), (setting.flags.timeout.as_secs_f64() * 1e3).into());
     if let Some(info) = server {

@@ -11,6 +11,7 @@ use bench_host::{MachineCpu, ProcessUsage, now_ns};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::caller::{CallerEnd, Tally};
+use crate::open::Pace;
 use crate::progress::{Progress, ProgressLine};
 use crate::registry::Entry;
 use crate::signals::{Interrupted, Signals};
@@ -18,6 +19,9 @@ use crate::watch::nanos;
 use crate::window::{NEVER, Window};
 use crate::worker::{Command, Event, RunOrder, WorkerRun, WorkerSpec};
 
+/// Before the window of an open loop opens, for so long it is announced: a caller that waits for a call of the warm-up then waits for the
+/// window's first instead.
+const NOTICE: Duration = Duration::from_millis(50);
 /// How often the control thread looks at signals and progress.
 const LOOK: Duration = Duration::from_millis(50);
 /// The window waits at most this long, beyond the warm-up, for callers that have not made a call yet.
@@ -34,6 +38,8 @@ pub(crate) struct RunPlan {
     /// Length of the window.
     pub duration: Option<Duration>,
     pub callers: u64,
+    /// An open loop's.
+    pub pace: Option<Pace>,
 }
 
 /// What one run of all threads came to.
@@ -138,7 +144,10 @@ impl Session {
             self.workers[index].progress.reset();
             let order = RunOrder {
                 window: window.clone(),
-                count: plan.count.map(|count| (count, plan.callers)),
+                count: plan.count,
+                callers: plan.callers,
+                pace: plan.pace,
+                began_ns: began,
             };
             self.tell(index, Command::Run(order))?;
         }
@@ -152,7 +161,14 @@ impl Session {
 
         let opened = match opened {
             Some(opened) => opened,
-            None => Opened::now(&window, plan)?,
+            None => {
+                if plan.pace.is_some() {
+                    let start = now_ns() + nanos(NOTICE);
+                    window.open(start, planned_end(start, plan));
+                    self.wait_until(start, "warming up", &mut runs)?;
+                }
+                Opened::now(&window, plan)?
+            }
         };
         let interrupted = self.wait_until(opened.planned_end, "measuring", &mut runs)?;
         window.end_by(now_ns());
@@ -169,7 +185,7 @@ impl Session {
         }
         self.progress.clear();
 
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(plan.pace.is_some());
         let mut callers = Vec::new();
         for run in runs.ended {
             tally.merge(&run.tally);
@@ -273,8 +289,9 @@ impl Opened {
     fn now(window: &Window, plan: &RunPlan) -> anyhow::Result<Self> {
         let usage = ProcessUsage::now()?;
         let machine = MachineCpu::now()?;
-        let start = now_ns();
-        let planned_end = plan.duration.map_or(NEVER, |duration| start.saturating_add(nanos(duration)));
+        // An open loop's was announced.
+        let start = Some(window.start()).filter(|start| *start != NEVER).unwrap_or_else(now_ns);
+        let planned_end = planned_end(start, plan);
         window.open(start, planned_end);
         Ok(Self {
             usage,
@@ -283,6 +300,10 @@ impl Opened {
             planned_end,
         })
     }
+}
+
+fn planned_end(start_ns: u64, plan: &RunPlan) -> u64 {
+    plan.duration.map_or(NEVER, |duration| start_ns.saturating_add(nanos(duration)))
 }
 
 /// Tells how a client thread ended, even when it panicked.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use bench_core::record::{ProcessUse, Record};
+use bench_core::histogram::TimesSummary;
+use bench_core::record::{Mode, ProcessUse, Record};
 use bench_core::units::{NOTHING, grouped, memory, percent, time};
 use bench_core::verdict::Verdict;
 
@@ -21,10 +22,14 @@ pub(crate) fn summary(record: &Record) -> String {
 }
 
 fn header(text: &mut String, record: &Record) {
+    let pace = match (record.rate_per_s, &record.arrival) {
+        (Some(rate), Some(arrival)) => format!("open loop of {} calls/s, {arrival} arrivals", grouped(rate)),
+        _ => "closed loop".to_owned(),
+    };
     line(
         text,
         &format!(
-            "{} ({} {}), {}, {} lane, {} of {} bytes, closed loop",
+            "{} ({} {}), {}, {} lane, {} of {} bytes, {pace}",
             record.framework, record.library, record.library_version, record.wire, record.lane, record.workload, record.payload_bytes
         ),
     );
@@ -56,12 +61,23 @@ fn throughput(text: &mut String, record: &Record) {
 }
 
 fn times(text: &mut String, record: &Record) {
-    let Some(times) = &record.service_time_ns else {
-        return row(text, "service time", NOTHING);
+    if record.mode == Mode::Open {
+        one_of_times(text, "response time", record.response_time_ns.as_ref());
+    }
+    one_of_times(text, "service time", record.service_time_ns.as_ref());
+    if record.mode == Mode::Open {
+        one_of_times(text, "send lag", record.send_lag_ns.as_ref());
+        one_of_times(text, "of it the pacer's", record.pacer_lag_ns.as_ref());
+    }
+}
+
+fn one_of_times(text: &mut String, name: &str, times: Option<&TimesSummary>) {
+    let Some(times) = times else {
+        return row(text, name, NOTHING);
     };
     row(
         text,
-        "service time",
+        name,
         &format!(
             "mean {}   median {}   min {}   max {}",
             time(times.mean),
@@ -147,6 +163,13 @@ fn calls(text: &mut String, record: &Record) {
     }
     parts.push(format!("{} in flight at the end", grouped(calls.in_flight as f64)));
     row(text, "calls", &parts.join(" + "));
+    if let (Mode::Open, Some(age)) = (record.mode, record.oldest_unanswered_ms) {
+        row(
+            text,
+            "",
+            &format!("the oldest call without a reply had been due for {}", time(age * 1e6)),
+        );
+    }
     for (kind, count) in &calls.failed {
         row(text, "", &format!("{} {kind}", grouped(*count as f64)));
     }

@@ -16,6 +16,7 @@ use crate::caller::{Caller, CallerEnd, Tally};
 use crate::connect::{CallResult, Connect};
 use crate::control;
 use crate::link::{Link, SharedConnection, connect};
+use crate::open::{AtOnce, Pace, Pacer, Schedule, Share};
 use crate::progress::Progress;
 use crate::target::Target;
 use crate::watch::{Limits, Watched, watch};
@@ -48,15 +49,27 @@ pub(crate) enum Command {
 #[derive(Clone)]
 pub(crate) struct RunOrder {
     pub window: Arc<Window>,
-    /// Counted runs: calls in all, and callers that share them.
-    pub count: Option<(u64, u64)>,
+    /// Counted runs: calls in all.
+    pub count: Option<u64>,
+    /// All callers of the run.
+    pub callers: u64,
+    /// An open loop's.
+    pub pace: Option<Pace>,
+    /// When the run began, which is when the calls of an open loop begin to be due.
+    pub began_ns: u64,
 }
 
 impl RunOrder {
-    /// Calls that caller `index` makes of a counted run: the sum over all callers is exactly the count.
+    /// Calls that caller `index` makes of a counted run in a closed loop: the sum over all callers is exactly the count.
     pub fn quota(&self, index: u64) -> Option<u64> {
-        self.count
-            .map(|(count, callers)| count / callers + u64::from(index < count % callers))
+        let count = self.count.filter(|_| self.pace.is_none())?;
+        Some(count / self.callers + u64::from(index < count % self.callers))
+    }
+
+    /// The due calls, in an open loop, of a thread that has these callers.
+    pub fn schedule(&self, callers: Vec<u64>) -> Option<(Pace, Schedule)> {
+        let share = Share { callers, of: self.callers };
+        self.pace.map(|pace| (pace, Schedule::new(pace, share, self.count, self.began_ns)))
     }
 }
 
@@ -173,26 +186,44 @@ async fn run_all<C: Connect, W: Workload<C>>(
     order: RunOrder,
     spec: &WorkerSpec,
 ) -> anyhow::Result<(WorkerRun, Vec<TaskCaller<C, W>>)> {
-    let tally = Rc::new(RefCell::new(Tally::default()));
+    let tally = Rc::new(RefCell::new(Tally::new(order.pace.is_some())));
+    let pacer = order
+        .schedule(callers.iter().map(|caller| caller.index).collect())
+        .map(|(pace, schedule)| Pacer::new(schedule, pace.pacer, order.window.clone()))
+        .transpose()
+        .context("cannot make the timer of the open loop")?;
     let watched = callers.iter().map(|caller| caller.watched.clone()).collect();
     let limits = spec.limits;
     let window = order.window.clone();
     let watching = tokio::task::spawn_local(async move { watch(watched, limits, &window).await });
 
+    let driving = pacer
+        .clone()
+        .map(|pacer| tokio::task::spawn_local(async move { pacer.drive().await }));
+
     let mut running = JoinSet::new();
     for mut caller in callers {
         let (tally, order, progress) = (tally.clone(), order.clone(), spec.progress.clone());
+        let turns = pacer.as_ref().map(Pacer::turns);
         running.spawn_local(async move {
-            let end = caller.run(&order.window, order.quota(caller.index), &tally, &progress).await;
+            let (window, quota) = (&order.window, order.quota(caller.index));
+            let end = match turns {
+                Some(turns) => caller.run(window, quota, turns, &tally, &progress).await,
+                None => caller.run(window, quota, AtOnce, &tally, &progress).await,
+            };
             (caller, end)
         });
     }
     let (callers, ends) = running.join_all().await.into_iter().unzip();
     watching.abort();
-    let run = WorkerRun {
-        tally: tally.take(),
-        callers: ends,
-    };
+    if let Some(driving) = driving {
+        driving.abort();
+    }
+    let mut tally = tally.replace(Tally::new(false));
+    if let Some(pacer) = pacer {
+        tally.add_unsent(pacer.unsent(), &order.window);
+    }
+    let run = WorkerRun { tally, callers: ends };
     Ok((run, callers))
 }
 
@@ -205,7 +236,10 @@ mod tests {
         for (count, callers) in [(10, 3), (3, 3), (1_000_003, 500), (7, 1)] {
             let order = RunOrder {
                 window: Arc::new(Window::new()),
-                count: Some((count, callers)),
+                count: Some(count),
+                callers,
+                pace: None,
+                began_ns: 0,
             };
             let quotas: Vec<u64> = (0..callers).filter_map(|index| order.quota(index)).collect();
             assert_eq!(quotas.iter().sum::<u64>(), count);

@@ -28,8 +28,9 @@ pub fn wait_blocking(delay: Duration) -> Waited {
     }
 }
 
-/// Blocks until `deadline_ns` and answers the time, which is never before it.
-pub(super) fn sleep_until(deadline_ns: u64) -> u64 {
+/// Blocks until `deadline_ns` of [`bench_host::now_ns`] and answers the time, which is never before it. Sets the timer slack as
+/// [`wait_blocking`] does.
+pub fn sleep_until(deadline_ns: u64) -> u64 {
     thread_local!(static FINE: Cell<bool> = const { Cell::new(false) });
     // If the kernel refused, sleeps would be 50 us late, which `lateness_ns` shows; the next one asks again.
     FINE.with(|fine| {

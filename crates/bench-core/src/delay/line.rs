@@ -4,33 +4,20 @@
 //! timer and the FIFO together, both under the queue's lock: who pushes into an empty FIFO arms the timer for it, and the
 //! driver, having released what is due, arms it for the new front. A wait costs no system call unless it is the only one.
 //!
-//! The timer is one-shot and tokio's registration edge-triggered, so the driver need not read it: setting the timer
-//! again discards the old expiration. That can lose none, as the driver first clears tokio's readiness, then
-//! looks at the clock, then arms: what expired before is released by that look, what comes later is a new edge. An
-//! instant that has passed by the time it is armed fires at once.
+//! An expiration cannot be lost (`timer.rs`): the driver waits for it, then looks at the clock, then arms again.
 
 use std::{
     fmt, io,
-    os::fd::OwnedFd,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Waker,
     time::Duration,
 };
 
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime};
-use tokio::{
-    io::{Interest, unix::AsyncFd},
-    runtime::Handle,
-    task::AbortHandle,
-};
+use tokio::{runtime::Handle, task::AbortHandle};
 
 use bench_host::now_ns;
 
-use super::{
-    Wait,
-    clock::{delay_ns, timespec},
-    queue::Queue,
-};
+use super::{Wait, clock::delay_ns, queue::Queue, timer::AbsoluteTimer};
 
 /// Lets async tasks wait, all for the same time. One per tokio runtime, shared by its tasks; a multi-thread runtime's
 /// workers share one, and its lock.
@@ -57,12 +44,9 @@ impl DelayLine {
             return Ok(Arc::new(Self { timed: None }));
         }
         let runtime = Handle::try_current().map_err(io::Error::other)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        // SAFETY: an `OwnedFd` always answers with the same descriptor and keeps it open until it is dropped.
-        let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) }?;
         let timed = Arc::new(Timed {
             delay_ns: delay_ns(delay),
-            timer,
+            timer: AbsoluteTimer::new()?,
             queue: Mutex::default(),
         });
         let driver = runtime.spawn(drive(StopOnDrop(Arc::clone(&timed)))).abort_handle();
@@ -114,7 +98,7 @@ impl Drop for DelayLine {
 /// A line with a delay above zero.
 pub(super) struct Timed {
     pub(super) delay_ns: u64,
-    timer: AsyncFd<OwnedFd>,
+    timer: AbsoluteTimer,
     queue: Mutex<Queue>,
 }
 
@@ -126,11 +110,7 @@ impl Timed {
 
     /// False if the kernel refused, which it has no reason to.
     fn arm(&self, at_ns: u64) -> bool {
-        let once = Itimerspec {
-            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
-            it_value: timespec(at_ns),
-        };
-        timerfd_settime(self.timer.get_ref(), TimerfdTimerFlags::ABSTIME, &once).is_ok()
+        self.timer.set(at_ns).is_ok()
     }
 
     /// Hands every wait over to its own thread: the line can no longer wake anybody in time.
@@ -164,10 +144,9 @@ async fn drive(held: StopOnDrop) {
     let timed = &*held.0;
     let mut wakers = Vec::new();
     loop {
-        match timed.timer.readable().await {
-            Ok(mut ready) => ready.clear_ready(),
+        if timed.timer.fired().await.is_err() {
             // The runtime shuts down.
-            Err(_) => return,
+            return;
         }
         let armed = {
             let mut queue = timed.lock();

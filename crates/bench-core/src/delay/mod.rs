@@ -10,10 +10,12 @@ mod blocking;
 mod clock;
 mod line;
 mod queue;
+mod timer;
 mod wait;
 
-pub use blocking::wait_blocking;
+pub use blocking::{sleep_until, wait_blocking};
 pub use line::DelayLine;
+pub use timer::AbsoluteTimer;
 pub use wait::Wait;
 
 /// How long one wait really took, in nanoseconds of `CLOCK_MONOTONIC`. All zero for a zero delay, where no clock is read.

@@ -112,9 +112,16 @@ impl Fixture {
         self
     }
 
+    /// `count`: calls in all, and callers.
     fn order(&self, window: &Arc<Window>, count: Option<(u64, u64)>) {
-        let window = window.clone();
-        assert!(self.commands.send(Command::Run(RunOrder { window, count })).is_ok());
+        let order = RunOrder {
+            window: window.clone(),
+            count: count.map(|(calls, _)| calls),
+            callers: count.map_or(1, |(_, callers)| callers),
+            pace: None,
+            began_ns: now_ns(),
+        };
+        assert!(self.commands.send(Command::Run(order)).is_ok());
     }
 
     fn run_ended(&self) -> WorkerRun {

@@ -67,6 +67,8 @@ pub fn record_of_failure(cell: &Cell, stack: &Stack, round: u64, around: &Surrou
         service_time_ns: None,
         response_time_ns: None,
         send_lag_ns: None,
+        pacer_lag_ns: None,
+        oldest_unanswered_ms: None,
         failed_time_ns: None,
         wire_bytes_sent_per_call: None,
         wire_bytes_received_per_call: None,

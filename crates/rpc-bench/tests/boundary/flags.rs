@@ -40,6 +40,15 @@ fn bad_values_of_the_clients_flags_are_refused() {
         ("--progress", "yes"),
         ("--seed", "-1"),
         ("--payload", "129m"),
+        ("--rate", "0"),
+        ("--rate", "-1"),
+        ("--rate", "NaN"),
+        ("--rate", "inf"),
+        ("--rate", "1e12"),
+        ("--rate", "fast"),
+        ("--arrival", "poisson"),
+        ("--arrival", "sometimes"),
+        ("--pacer", "spin"),
         ("--payload", "-1"),
         ("--label", "My Box"),
         ("--no-such-flag", "1"),
@@ -75,6 +84,11 @@ fn flags_that_do_not_go_together_are_refused() {
     check("tcp-client", &["--hold", "-d", "5"], &["--hold", "--duration"]);
     check("tcp-client", &["--hold", "--record", "x"], &["--hold", "--record"]);
     check("grpc-client", &["-c", "2", "--pool", "3"], &["--pool 3", "2 callers"]);
+    check(
+        "thrift-client",
+        &["-r", "5", "--pacer", "spin"],
+        &["--pacer spin", "a thread of its own"],
+    );
     check(
         "tcp-client",
         &["--wire", "tcp+framed/opaque", "--workload", "echo"],

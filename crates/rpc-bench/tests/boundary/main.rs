@@ -7,6 +7,7 @@ mod common;
 mod bad_peers;
 mod faults;
 mod flags;
+mod open_loop;
 mod output;
 mod published_schema;
 mod signals;
