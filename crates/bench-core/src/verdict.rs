@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{BoundBy, ProcessUse, Record};
+use crate::record::{BoundBy, Mode, ProcessUse, Record};
 
 /// Share of failed calls above which a row is invalid rather than suspect.
 const FAILED_SHARE_INVALID: f64 = 0.001;
@@ -79,7 +79,11 @@ impl Record {
             require(false, format!("the run could not be made: {error}"));
         }
         require(calls.adds_up(), "the calls do not add up".to_owned());
-        require(calls.ok > 0, "no call succeeded".to_owned());
+        let nothing = match (self.mode, calls.due) {
+            (Mode::Open, 0) => "no call was due in the window: give it more time, or a higher rate",
+            _ => "no call succeeded",
+        };
+        require(calls.ok > 0, nothing.to_owned());
         let wrong = calls.failed.get(&crate::failure::FailureKind::WrongReply);
         let wrong = wrong.copied().unwrap_or(0) + self.wrong_replies_outside;
         require(wrong == 0, format!("{wrong} wrong replies"));
@@ -91,7 +95,7 @@ impl Record {
             require(
                 server_calls <= self.connection_calls,
                 format!(
-                    "the server counted {server_calls} calls, but the client made only {} (is another client using this server?)",
+                    "the server counted {server_calls} calls, but the client made only {} (is another client using this server, or did calls of an earlier one end meanwhile?)",
                     self.connection_calls
                 ),
             );

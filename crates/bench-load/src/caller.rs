@@ -184,8 +184,10 @@ impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
 
             let result = self.judge(outcome);
             let phase = match quota {
-                None if !R::OPEN => window.phase_timed(ended),
-                _ => window.phase_counted(made, ended),
+                // An open loop counts what was due in the window, however late it was made.
+                _ if R::OPEN => window.phase_counted(due, ended),
+                None => window.phase_timed(ended),
+                Some(_) => window.phase_counted(made, ended),
             };
             if phase == Phase::InFlight {
                 tally.borrow_mut().unanswered_since(due, window);
@@ -319,6 +321,11 @@ impl<T: RecordTime> Tally<T> {
 }
 
 impl Tally {
+    /// Calls of the window that have ended.
+    pub fn answered(&self) -> u64 {
+        self.service.count() + self.failed.iter().sum::<u64>()
+    }
+
     /// Adds what another thread counted.
     pub fn merge(&mut self, other: &Self) {
         self.service.merge(&other.service);

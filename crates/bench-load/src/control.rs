@@ -154,6 +154,7 @@ impl<'a> Client<'a> {
             let hint = match error.kind {
                 FailureKind::WrongReply => "it changes the message: nothing is measured".to_owned(),
                 FailureKind::Limit => "the stack has a limit".to_owned(),
+                FailureKind::Timeout => "is it the same framework, wire and lane, and is --timeout longer than its delay?".to_owned(),
                 // Many libraries close the connection without a word.
                 _ if entry.sized && workload.payload_bytes > SMALLEST_LIMIT => {
                     format!("are {} bytes over the stack's limit?", workload.payload_bytes)

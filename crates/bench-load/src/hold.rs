@@ -22,7 +22,7 @@ const LONGEST_SLICE_MS: u64 = 60 * 60 * 1000;
 struct SliceOrder {
     /// Length of the measured slice.
     slice_ms: u64,
-    /// Calls per second of an open loop; null for a closed one.
+    /// Calls per second of an open loop; without it as `--rate` says, or a closed loop.
     #[serde(default)]
     rate_per_s: Option<f64>,
 }
@@ -56,7 +56,7 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
                     count: None,
                     duration: Some(slice),
                     callers: flags.callers(),
-                    pace: rate_per_s.map(|rate_per_s| flags.pace_of(rate_per_s)),
+                    pace: rate_per_s.or(flags.rate).map(|rate_per_s| flags.pace_of(rate_per_s)),
                 };
                 first = false;
                 let record = client.measure(&plan)?;
@@ -81,9 +81,7 @@ fn parse(line: &str) -> Result<(Duration, Option<f64>), String> {
     if let Some(rate) = order.rate_per_s
         && !(rate > 0.0 && rate <= MOST_RATE)
     {
-        return Err(format!(
-            "rate_per_s must be above 0, at most {MOST_RATE}, or null for a closed loop"
-        ));
+        return Err(format!("rate_per_s must be above 0, at most {MOST_RATE}, or null"));
     }
     if !(1..=LONGEST_SLICE_MS).contains(&order.slice_ms) {
         return Err(format!("slice_ms must be from 1 to {LONGEST_SLICE_MS}"));

@@ -176,7 +176,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
 }
 
 fn calls(run: &RunOutcome, plan: &RunPlan) -> Calls {
-    let asked = plan.count;
+    let asked = plan.count.filter(|_| plan.pace.is_none());
     let tally: &Tally = &run.tally;
     let failed: BTreeMap<FailureKind, u64> = FailureKind::ALL
         .into_iter()
@@ -185,8 +185,8 @@ fn calls(run: &RunOutcome, plan: &RunPlan) -> Calls {
         .collect();
     let ok = tally.service.count();
     let unsent: u64 = tally.unsent + run.callers.iter().map(|caller| caller.unsent).sum::<u64>();
-    // A counted run was due what was asked for, whatever the callers report; a timed one, what ended in the window or was under way, and
-    // in an open loop what ought to have been.
+    // A counted run of a closed loop was due what was asked for, whatever the callers report; a timed one, what ended in the window or was
+    // under way; an open loop, what its schedule had before the window's end.
     let due = asked.unwrap_or(ok + failed.values().sum::<u64>() + tally.in_flight + unsent);
     Calls {
         due,

@@ -194,7 +194,7 @@ impl Session {
         // A counted run ends with its last call, not when the control thread notices.
         let last_call = callers.iter().filter_map(|caller| caller.ended_ns).max();
         let end = match (plan.count, last_call) {
-            (Some(_), Some(last)) if tally.in_flight == 0 && !interrupted => last,
+            (Some(count), Some(last)) if tally.answered() == count => last,
             _ => window.end(),
         };
         Ok(RunOutcome {

@@ -23,7 +23,10 @@ pub(crate) fn summary(record: &Record) -> String {
 
 fn header(text: &mut String, record: &Record) {
     let pace = match (record.rate_per_s, &record.arrival) {
-        (Some(rate), Some(arrival)) => format!("open loop of {} calls/s, {arrival} arrivals", grouped(rate)),
+        (Some(rate), Some(arrival)) => format!(
+            "open loop of {} calls/s, {arrival} arrivals",
+            if rate < 100.0 { rate.to_string() } else { grouped(rate) }
+        ),
         _ => "closed loop".to_owned(),
     };
     line(

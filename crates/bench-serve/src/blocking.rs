@@ -96,10 +96,13 @@ fn start(
         // Told even when the library panics.
         let _ended = ended;
         let result = serve_one(its.clone(), &serve);
+        // Counted before the peer sees the end.
+        if let Err(reason) = &result {
+            serve.handler.connection_failed(&format!("lost {peer}: {reason}"));
+        }
         // The registry still holds the socket: dropping it here would not close it.
         its.shut_down(Shutdown::Write);
-        if let Err(reason) = result {
-            serve.handler.connection_failed(&format!("lost {peer}: {reason}"));
+        if result.is_err() {
             discard(its);
         }
     })

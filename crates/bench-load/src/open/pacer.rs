@@ -99,8 +99,9 @@ impl Pacer {
                 () = tokio::time::sleep(LOOK) => {}
             }
             let mut state = self.state.borrow_mut();
-            state.release(now_ns(), &self.window);
-            self.set_timer(&mut state);
+            let now = now_ns();
+            state.release(now, &self.window);
+            self.set_timer(&mut state, now);
         }
     }
 
@@ -110,11 +111,11 @@ impl Pacer {
     }
 
     /// Sets the timer for the front of the queue, unless it fires early enough anyway.
-    fn set_timer(&self, state: &mut State) {
+    fn set_timer(&self, state: &mut State, now_ns: u64) {
         let (Some(timer), false) = (&self.timer, state.free.is_empty()) else {
             return;
         };
-        let at = match state.schedule.next(&self.window) {
+        let at = match state.schedule.next(&self.window, now_ns) {
             Next::DueAt(at) | Next::EndsAt(at) => at,
             Next::Never => return,
         };
@@ -129,7 +130,7 @@ impl State {
     /// Hands out what is due, first to those who have been free longest.
     fn release(&mut self, now_ns: u64, window: &Window) {
         while let Some(seat) = self.free.front() {
-            let call = match self.schedule.next(window) {
+            let call = match self.schedule.next(window, now_ns) {
                 Next::DueAt(due) if due <= now_ns => {
                     self.schedule.take();
                     Call::DueAt(due)
@@ -165,7 +166,7 @@ impl Turns for PacedTurns {
             let mut state = self.pacer.state.borrow_mut();
             state.free.push_back(self.seat.clone());
             state.release(now_ns, &self.pacer.window);
-            self.pacer.set_timer(&mut state);
+            self.pacer.set_timer(&mut state, now_ns);
         }
         let seat = &self.seat;
         let call = std::future::poll_fn(|context| match seat.called.take() {

@@ -10,7 +10,12 @@ use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
 use super::{Arrival, Pace};
-use crate::window::Window;
+use crate::window::{NEVER, Window};
+
+/// Poisson calls that are drawn to count those that were due and not made: 0.2 s of work.
+const MOST_DRAWN: u64 = 10_000_000;
+/// Further than any run goes: a thousand million calls per second for thirty years.
+const MOST_AHEAD: u64 = 1 << 60;
 
 /// The due calls of one thread in one run: first those of the warm-up, then, counted afresh from its start, those of the window.
 pub(crate) struct Schedule {
@@ -67,17 +72,17 @@ impl Schedule {
         schedule
     }
 
-    /// What comes next; calling it again changes nothing, but the window may.
-    pub fn next(&mut self, window: &Window) -> Next {
+    /// What comes next; calling it again changes nothing, but the window and the time may. What the warm-up still owed at the window's start
+    /// is dropped.
+    pub fn next(&mut self, window: &Window, now_ns: u64) -> Next {
         if !self.measured {
-            let due = self.due_ns();
-            if due < window.start() {
+            let (due, start) = (self.due_ns(), window.start());
+            if start == NEVER || (due < start && now_ns < start) {
                 return Next::DueAt(due);
             }
-            self.measured = true;
-            self.restart(window.start());
+            self.begin_window(start);
         }
-        if self.count.is_some_and(|count| self.index() >= count) {
+        if self.is_exhausted() {
             return Next::Never;
         }
         let (due, end) = (self.due_ns(), window.end());
@@ -90,24 +95,66 @@ impl Schedule {
         self.elapsed_ns += self.gap_ns();
     }
 
-    /// Takes all that the window still has: how many calls were due and never made, and since when the first of them was.
+    /// Takes all that the window, which has ended, still has: how many calls were due and never made, and since when the first of them was.
     pub fn take_rest(&mut self, window: &Window) -> (u64, Option<u64>) {
-        let (mut unsent, mut oldest) = (0, None);
-        // A counted run that was ended early owes what it had not come to as well.
-        while let Next::DueAt(due) = self.next(window)
-            && self.measured
-        {
-            unsent += 1;
-            oldest = oldest.or(Some(due));
-            self.take();
+        if !self.measured && window.start() != NEVER {
+            self.begin_window(window.start());
         }
-        if let Some(count) = self.count {
-            while self.index() < count {
-                unsent += 1;
-                self.taken += 1;
+        let end = window.end();
+        let first = Some(self.due_ns()).filter(|due| self.measured && !self.is_exhausted() && *due < end);
+        let before = self.taken;
+        if first.is_some() {
+            match self.pace.arrival {
+                Arrival::Constant => self.skip_while(|schedule| !schedule.is_exhausted() && schedule.due_ns() < end),
+                Arrival::Poisson => self.draw_until(end),
             }
         }
-        (unsent, oldest)
+        (self.taken - before, first)
+    }
+
+    /// Takes calls while a condition holds that holds now and, once false, stays so. Finds the last one by halving: there may be billions.
+    fn skip_while(&mut self, holds: impl Fn(&Self) -> bool) {
+        let start = self.taken;
+        let holds_at = |schedule: &mut Self, ahead: u64| {
+            schedule.taken = start.saturating_add(ahead);
+            holds(schedule)
+        };
+        let (mut low, mut high) = (0, 1);
+        while high < MOST_AHEAD && holds_at(self, high) {
+            (low, high) = (high, high * 2);
+        }
+        // It holds `low` calls ahead, and no longer `high` ahead.
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match holds_at(self, middle) {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        self.taken = start + high;
+    }
+
+    /// Poisson: draws the calls up to an instant one by one; of more than [`MOST_DRAWN`] the mean stands for the rest.
+    fn draw_until(&mut self, end_ns: u64) {
+        let last_drawn = self.taken + MOST_DRAWN;
+        while !self.is_exhausted() && self.due_ns() < end_ns {
+            if self.taken == last_drawn {
+                let mean = (end_ns - self.due_ns()) as f64 / 1e9 * self.own_rate_per_s();
+                // One is due for certain.
+                let end = last_drawn + mean.max(1.0) as u64;
+                return self.skip_while(|schedule| !schedule.is_exhausted() && schedule.taken < end);
+            }
+            self.take();
+        }
+    }
+
+    fn begin_window(&mut self, start_ns: u64) {
+        self.measured = true;
+        self.restart(start_ns);
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.count.is_some_and(|count| self.index() >= count)
     }
 
     fn restart(&mut self, start_ns: u64) {
@@ -118,7 +165,9 @@ impl Schedule {
     /// Among the calls of all threads.
     fn index(&self) -> u64 {
         let own = self.share.callers.len() as u64;
-        (self.taken / own) * self.share.of + self.share.callers[(self.taken % own) as usize]
+        (self.taken / own)
+            .saturating_mul(self.share.of)
+            .saturating_add(self.share.callers[(self.taken % own) as usize])
     }
 
     fn due_ns(&self) -> u64 {
@@ -134,16 +183,17 @@ impl Schedule {
         if self.pace.arrival == Arrival::Constant {
             return 0.0;
         }
-        let own_rate_per_s = self.pace.rate_per_s * self.share.callers.len() as f64 / self.share.of as f64;
-        -(1.0 - self.random.random::<f64>()).ln() * 1e9 / own_rate_per_s
+        -(1.0 - self.random.random::<f64>()).ln() * 1e9 / self.own_rate_per_s()
+    }
+
+    fn own_rate_per_s(&self) -> f64 {
+        self.pace.rate_per_s * self.share.callers.len() as f64 / self.share.of as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const NEVER: u64 = u64::MAX;
 
     fn schedule(rate_per_s: f64, arrival: Arrival, callers: &[u64], of: u64, count: Option<u64>) -> Schedule {
         let pace = Pace {
@@ -167,7 +217,7 @@ mod tests {
 
     fn dues(schedule: &mut Schedule, window: &Window) -> Vec<u64> {
         let mut dues = Vec::new();
-        while let Next::DueAt(due) = schedule.next(window) {
+        while let Next::DueAt(due) = schedule.next(window, window.start()) {
             dues.push(due);
             schedule.take();
         }
@@ -240,28 +290,62 @@ mod tests {
     fn the_windows_calls_are_counted_from_its_start() {
         let mut schedule = schedule(1_000.0, Arrival::Constant, &[0], 1, None);
         let window = Window::new();
-        assert_eq!(schedule.next(&window), Next::DueAt(0));
+        assert_eq!(schedule.next(&window, 0), Next::DueAt(0));
         schedule.take();
-        assert_eq!(schedule.next(&window), Next::DueAt(1_000_000));
+        assert_eq!(schedule.next(&window, 0), Next::DueAt(1_000_000));
         window.open(500_000, 2_500_000);
-        assert_eq!(schedule.next(&window), Next::DueAt(500_000));
+        assert_eq!(schedule.next(&window, 0), Next::DueAt(500_000));
         schedule.take();
-        assert_eq!(schedule.next(&window), Next::DueAt(1_500_000));
+        assert_eq!(schedule.next(&window, 0), Next::DueAt(1_500_000));
         schedule.take();
-        assert_eq!(schedule.next(&window), Next::EndsAt(2_500_000));
+        assert_eq!(schedule.next(&window, 0), Next::EndsAt(2_500_000));
     }
 
     #[test]
     fn what_nobody_took_is_unsent_up_to_the_end_of_the_window() {
         let window = window(0, 10_000_000);
         let mut timed = schedule(1_000.0, Arrival::Constant, &[0], 1, None);
-        assert_eq!(timed.next(&window), Next::DueAt(0));
+        assert_eq!(timed.next(&window, 0), Next::DueAt(0));
         timed.take();
         assert_eq!(timed.take_rest(&window), (9, Some(1_000_000)));
         assert_eq!(timed.take_rest(&window), (0, None));
         let mut counted = schedule(1_000.0, Arrival::Constant, &[0], 1, Some(100));
+        assert_eq!(counted.next(&window, 0), Next::DueAt(0));
         counted.take();
+        // Ended early: what was not due yet is not owed.
         window.end_by(5_000_000);
-        assert_eq!(counted.take_rest(&window).0, 100);
+        assert_eq!(counted.take_rest(&window), (4, Some(1_000_000)));
+    }
+
+    #[test]
+    fn what_the_warm_up_owed_is_dropped_at_the_windows_start() {
+        let mut schedule = schedule(1_000_000.0, Arrival::Constant, &[0], 1, None);
+        let window = window(50_000_000, 60_000_000);
+        assert_eq!(schedule.next(&window, 49_999_999), Next::DueAt(0));
+        schedule.take();
+        assert_eq!(schedule.next(&window, 50_000_001), Next::DueAt(50_000_000));
+        assert_eq!(schedule.take_rest(&window), (10_000, Some(50_000_000)));
+    }
+
+    #[test]
+    fn the_first_call_of_a_rate_near_nothing_is_due_at_the_start() {
+        let mut schedule = schedule(1e-300, Arrival::Constant, &[0], 1, None);
+        let window = Window::new();
+        schedule.take();
+        assert_eq!(schedule.next(&window, 5), Next::DueAt(NEVER));
+        window.open(10, 20);
+        assert_eq!(schedule.next(&window, 5), Next::DueAt(10));
+    }
+
+    #[test]
+    fn billions_of_unsent_calls_are_counted_at_once() {
+        let window = window(0, 3_000_000_000);
+        let unsent = |callers: &[u64], arrival, count| schedule(1e9, arrival, callers, 3, count).take_rest(&window).0;
+        assert_eq!(unsent(&[0, 2], Arrival::Constant, None), 2_000_000_000);
+        assert_eq!(unsent(&[1], Arrival::Constant, Some(1_000_000_000_000)), 1_000_000_000);
+        assert_eq!(unsent(&[1], Arrival::Constant, Some(10)), 3);
+        let poisson = unsent(&[1], Arrival::Poisson, None);
+        assert!(poisson.abs_diff(1_000_000_000) < 1_000_000, "{poisson}");
+        assert_eq!(unsent(&[1], Arrival::Poisson, Some(30_000_000)), 10_000_000);
     }
 }

@@ -106,7 +106,7 @@ impl Turns for ThreadTurns {
             let mut state = self.shared.lock();
             let now = now_ns();
             let next = match now < self.shared.window.end() {
-                true => state.schedule.next(&self.shared.window),
+                true => state.schedule.next(&self.shared.window, now),
                 // After the window nothing is sent any more, however much was due.
                 false => Next::Never,
             };

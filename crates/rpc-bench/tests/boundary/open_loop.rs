@@ -148,6 +148,33 @@ fn five_times_the_capacity_is_shown_as_what_it_is() {
 }
 
 #[test]
+fn an_overloaded_warm_up_owes_the_window_nothing() {
+    for stack in stacks() {
+        let server = Server::start(&stack.server, &["--delay", "10"]);
+        let overload = ["-r", "5000", "-c", "10", "--warmup", "200ms"];
+        let record = server.client(&[&overload[..], &["-d", "500ms"]].concat()).record();
+        assert_open(&record, 2500);
+        assert!(record.oldest_unanswered_ms.unwrap() <= 500.0, "{:?}", record.oldest_unanswered_ms);
+        let record = assert_good(&server.client(&[&overload[..], &["-n", "20"]].concat()));
+        assert_open(&record, 20);
+        assert_eq!(record.calls.ok, 20);
+    }
+}
+
+#[test]
+fn absurd_rates_and_numbers_end_in_time_and_are_counted() {
+    let server = Server::start("tcp-server", &["--delay", "10"]);
+    let record = assert_good(&server.client(&["-r", "1e9", "-n", "1", "-c", "1", "--warmup", "10ms"]));
+    assert_open(&record, 1);
+    let record = open(&server, &["-r", "1e9", "-d", "2s", "-c", "10"]).record();
+    assert_open(&record, 2_000_000_000);
+    // The window ends first: what was not due by then is not owed.
+    let record = assert_good(&open(&server, &["-r", "20", "-n", "1000000000000", "-d", "1s", "-c", "4"]));
+    assert_open(&record, 20);
+    assert!(record.elapsed_s > 0.99, "{}", record.elapsed_s);
+}
+
+#[test]
 fn an_interrupt_ends_the_window_and_what_was_due_until_then_adds_up() {
     for stack in stacks() {
         let server = Server::start(&stack.server, &[]);
