@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bench_host::now_ns;
+
 use crate::delay::{DelayLine, Waited, wait_blocking};
 use crate::failure_log::FailureLog;
 use crate::histogram::Times;
@@ -20,6 +22,8 @@ pub struct HandlerSettings {
     pub delay: Duration,
     /// Yields once to the scheduler before the work, as the rpcx suite's `runtime.Gosched()`.
     pub yields: bool,
+    /// For so long each call keeps its thread busy: work that a handler would have, or a slow-down of known size. Zero for none.
+    pub work: Duration,
 }
 
 /// Serves calls. One per runtime, so that counters are not shared between threads; clones are of the same handler.
@@ -109,6 +113,7 @@ impl Handler {
             let waited = line.wait().await;
             self.lock_waits().record(waited);
         }
+        self.keep_busy();
     }
 
     fn work_blocking(&self) {
@@ -118,6 +123,17 @@ impl Handler {
         if self.has_delay() {
             let waited = wait_blocking(self.state.settings.delay);
             self.lock_waits().record(waited);
+        }
+        self.keep_busy();
+    }
+
+    fn keep_busy(&self) {
+        let work = self.state.settings.work;
+        if !work.is_zero() {
+            let end = now_ns() + work.as_nanos() as u64;
+            while now_ns() < end {
+                std::hint::spin_loop();
+            }
         }
     }
 
@@ -193,6 +209,7 @@ mod tests {
             let settings = HandlerSettings {
                 delay: Duration::from_millis(3),
                 yields: true,
+                ..HandlerSettings::default()
             };
             let handler = Handler::new(settings, FailureLog::default()).unwrap();
             let before = std::time::Instant::now();
@@ -212,6 +229,7 @@ mod tests {
             let settings = HandlerSettings {
                 delay: Duration::from_millis(3),
                 yields: true,
+                ..HandlerSettings::default()
             };
             let handler = Handler::new(settings, FailureLog::default()).unwrap();
             assert_eq!(handler.echo_blocking(benchmark_request()), benchmark_reply());
@@ -221,6 +239,21 @@ mod tests {
             assert_eq!((delay.count, delay.resume_lag_ns_sum), (2, 0));
             assert_eq!(delay.slept_ns_sum, 6_000_000 + delay.lateness_ns_sum);
             assert!(delay.slept_ns.unwrap().min >= 3_000_000);
+        });
+    }
+
+    #[test]
+    fn work_keeps_the_thread_busy_for_at_least_its_time() {
+        in_runtime(async {
+            let settings = HandlerSettings {
+                work: Duration::from_millis(2),
+                ..HandlerSettings::default()
+            };
+            let handler = Handler::new(settings, FailureLog::default()).unwrap();
+            let before = std::time::Instant::now();
+            handler.echo(benchmark_request()).await;
+            handler.payload_blocking(vec![1]);
+            assert!(before.elapsed() >= 2 * settings.work);
         });
     }
 
@@ -238,7 +271,7 @@ mod tests {
         in_runtime(async {
             let settings = HandlerSettings {
                 delay: Duration::from_secs(60),
-                yields: false,
+                ..HandlerSettings::default()
             };
             let handler = Handler::new(settings, FailureLog::default()).unwrap();
             let call = handler.echo(benchmark_request());

@@ -191,7 +191,7 @@ mod tests {
         let failures = FailureLog::default();
         let settings = HandlerSettings {
             delay: Duration::from_millis(delay_ms),
-            yields: false,
+            ..HandlerSettings::default()
         };
         let handler = Handler::new(settings, failures.clone()).unwrap();
         let incoming = Incoming { sockets: incoming };

@@ -98,6 +98,10 @@ pub(crate) struct ServeFlags {
     #[arg(long = "yield")]
     pub yields: bool,
 
+    /// Each call keeps its thread busy for so long: work for the handler, or a slow-down of known size
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = work)]
+    pub work: Duration,
+
     /// What goes to stdout: lines for people, or a ready line and a last line in JSON
     #[arg(long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
@@ -133,6 +137,10 @@ fn addresses(text: &str) -> Result<Addresses, String> {
 
 fn delay(text: &str) -> Result<Duration, String> {
     duration::parse(text, "ms")
+}
+
+fn work(text: &str) -> Result<Duration, String> {
+    duration::parse(text, "us")
 }
 
 /// Reads the command line. Help, usage errors and their exit code are clap's; a server's own check follows.

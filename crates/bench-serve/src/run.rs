@@ -55,6 +55,7 @@ pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<(
         handler: HandlerSettings {
             delay: flags.delay,
             yields: flags.yields,
+            work: flags.work,
         },
     };
     let failures = FailureLog::default();
@@ -148,6 +149,9 @@ fn describe(
     let nodelay = socket2::SockRef::from(listener).tcp_nodelay().context("cannot read TCP_NODELAY")?;
     settings.insert("tcp_nodelay".to_owned(), nodelay.into());
     settings.insert("listen_backlog".to_owned(), listen::BACKLOG.into());
+    if !flags.work.is_zero() {
+        settings.insert("work_ns".to_owned(), (flags.work.as_nanos() as u64).into());
+    }
     if spec.threads == 0 || entry.wires.is_empty() {
         bail!("this server has no threads or no wires");
     }

@@ -1,7 +1,7 @@
 //! A child process that cannot outlive us, and whose words are bounded in time.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
@@ -118,6 +118,15 @@ impl Child {
     /// Its name, for messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Writes one line to its stdin.
+    ///
+    /// # Errors
+    /// When it has ended, or its stdin was closed.
+    pub fn write_line(&mut self, line: &str) -> std::io::Result<()> {
+        let stdin = self.stdin.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+        writeln!(stdin, "{line}")
     }
 
     /// The next line of its stdout.

@@ -17,6 +17,7 @@ pub mod offer;
 pub mod records;
 pub mod report;
 pub mod sweep;
+pub mod trial;
 pub mod usage;
 
 pub use build::build;

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 /// A server that takes longer to print its ready line has failed.
 const READY_LIMIT: Duration = Duration::from_secs(20);
 /// Time that a server has to stop after its stdin was closed.
-const STOP_GRACE: Duration = Duration::from_secs(5);
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(5);
 /// A call without a reply for this long, beyond twice the simulated delay, has failed.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that calls under way at the end of the window have.
@@ -121,7 +121,7 @@ fn measure(mut client: Child, cell: &Cell, interrupt: &Interrupt) -> Result<Opti
 }
 
 /// Refuses a record of something other than what was asked for: it would stand in the wrong row.
-fn check_identity(record: &Record, cell: &Cell) -> Result<()> {
+pub(crate) fn check_identity(record: &Record, cell: &Cell) -> Result<()> {
     let same = |what: &str, got: &str, asked: &str| match got == asked {
         true => Ok(()),
         false => bail!("it says {what} '{got}', but '{asked}' was asked for"),
@@ -149,7 +149,8 @@ fn end_of(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
 }
 
-fn server_command(cell: &Cell, programs: &Programs) -> Command {
+/// Starts a server for the cell on free ports.
+pub(crate) fn server_command(cell: &Cell, programs: &Programs) -> Command {
     let mut command = Command::new(&programs.server);
     command
         .args(["--addr", "127.0.0.1:0", "--stats", "127.0.0.1:0"])
@@ -163,11 +164,33 @@ fn server_command(cell: &Cell, programs: &Programs) -> Command {
 }
 
 fn client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u64, label: &str) -> Command {
+    let mut command = any_client_command(cell, programs, server, seed, label);
+    command.args(["-d", &duration::format(window(cell))]);
+    if let Some(calls) = cell.calls {
+        command.args(["-n", &calls.to_string()]);
+    }
+    command
+}
+
+/// Starts a client for the cell that stays connected and measures a slice for each line on its stdin.
+pub(crate) fn held_client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u64) -> Command {
+    let mut command = any_client_command(cell, programs, server, seed, "trial");
+    command.arg("--hold");
+    command
+}
+
+/// The longest that a slice of a held client takes, when all goes well.
+pub(crate) fn longest_slice(cell: &Cell, slice: Duration) -> Duration {
+    warmup(cell) + slice + timeout(cell) + DRAIN
+}
+
+/// What a client is told however its window is bounded.
+fn any_client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u64, label: &str) -> Command {
     let mut command = Command::new(&programs.client);
     command
         .args(["--addr", &server.addr, "--stats", server.stats.as_deref().unwrap_or("none")])
         .args(["--wire", &cell.wire, "--lane", &cell.lane.to_string(), "--workload", &cell.workload])
-        .args(["-c", &cell.callers.to_string(), "-d", &duration::format(window(cell))])
+        .args(["-c", &cell.callers.to_string()])
         .args([
             "--warmup",
             &duration::format(warmup(cell)),
@@ -176,9 +199,6 @@ fn client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u
         ])
         .args(["--drain", &duration::format(DRAIN), "--seed", &seed.to_string(), "--label", label])
         .args(["--output", "json", "--progress", "never"]);
-    if let Some(calls) = cell.calls {
-        command.args(["-n", &calls.to_string()]);
-    }
     if let Connections::Shared(number) = cell.connections {
         command.args(["--pool", &number.to_string()]);
     }

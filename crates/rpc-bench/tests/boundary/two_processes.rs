@@ -216,13 +216,17 @@ fn a_pool_is_as_many_connections_as_asked_for_where_calls_can_share_one() {
 
 #[test]
 fn both_lanes_work_on_every_stack() {
-    for_every_entry(&["--lane", "tuned", "--runtime", "multi", "--yield"], |server, entry| {
-        let args = [entry, &["--lane", "tuned", "-n", "40", "-c", "4", "--warmup", "0"]].concat();
-        let record = assert_good(&server.client(&args));
-        assert_counts_agree(&record);
-        assert_eq!(record.settings["server"]["runtime"], "multi");
-        assert_eq!(record.settings["server"]["yields"], true);
-    });
+    for_every_entry(
+        &["--lane", "tuned", "--runtime", "multi", "--yield", "--work", "300ns"],
+        |server, entry| {
+            let args = [entry, &["--lane", "tuned", "-n", "40", "-c", "4", "--warmup", "0"]].concat();
+            let record = assert_good(&server.client(&args));
+            assert_counts_agree(&record);
+            assert_eq!(record.settings["server"]["runtime"], "multi");
+            assert_eq!(record.settings["server"]["yields"], true);
+            assert_eq!(record.settings["server"]["work_ns"], 300);
+        },
+    );
 }
 
 #[test]

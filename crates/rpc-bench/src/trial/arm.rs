@@ -1,0 +1,21 @@
+//! One of the things that are compared.
+
+use crate::sweep::cell::Cell;
+use crate::sweep::run_cell::Programs;
+
+/// A server and a client, and how they are started.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// Its name in tables.
+    pub name: String,
+    /// What is asked of both sides; its window is not used, slices have their own.
+    pub cell: Cell,
+    /// Their binaries.
+    pub programs: Programs,
+    /// Environment variables of both processes, beyond the inherited ones.
+    pub environment: Vec<(String, String)>,
+    /// More flags of the server.
+    pub server_flags: Vec<String>,
+    /// More flags of the client.
+    pub client_flags: Vec<String>,
+}
