@@ -26,6 +26,8 @@ const MOST_CALLS: u64 = 1_000_000_000_000;
 const MOST_THREADS: u64 = 1024;
 /// Calls per second: more than any machine makes; a typing error above it.
 pub(crate) const MOST_RATE: f64 = 1e9;
+/// Chosen from the curve of lag against CPU in METHODOLOGY.md, "The open loop".
+const DEFAULT_COALESCE: Duration = Duration::from_micros(200);
 /// Largest payload: 128 MiB, beyond what any stack takes, so that its refusal can be looked at.
 const MOST_PAYLOAD: u64 = 128 * 1024 * 1024;
 
@@ -93,6 +95,10 @@ pub(crate) struct MeasureFlags {
     /// How to wait for the next call of an open loop: spin needs CPUs that the server does not use [default: timer]
     #[arg(long, value_enum, requires = "rate")]
     pub pacer: Option<PacerKind>,
+
+    /// The pacer's timer wakes the thread at most once in this time: less CPU for later calls; 0 for a wake-up at every instant that a call is due [default: 200us]
+    #[arg(long, value_name = "DURATION", requires = "rate", value_parser = coalesce)]
+    pub coalesce: Option<Duration>,
 
     /// Connections that the callers share [default: one connection per caller]
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u64).range(1..=MOST_CALLERS))]
@@ -218,6 +224,11 @@ fn check(flags: &MeasureFlags, registry: &Registry) -> Result<(), String> {
             entry.wire
         ));
     }
+    if flags.coalesce.is_some() && (entry.blocking || flags.pacer == Some(PacerKind::Spin)) {
+        return Err(
+            "'--coalesce': there is no timer to coalesce where the pacer spins, or each connection has a thread of its own".to_owned(),
+        );
+    }
     if let Some(cpus) = &flags.cpus {
         CpuSet::allowed()
             .and_then(|allowed| cpus.check_within(&allowed))
@@ -271,6 +282,7 @@ impl MeasureFlags {
             rate_per_s,
             arrival: self.arrival.unwrap_or(Arrival::Constant),
             pacer: self.pacer.unwrap_or(PacerKind::Timer),
+            coalesce: self.coalesce.unwrap_or(DEFAULT_COALESCE),
             seed: self.seed,
         }
     }
@@ -300,6 +312,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate| *rate > 0.0 && *rate <= MOST_RATE);
     rate.ok_or_else(|| format!("expected calls per second above 0, at most {MOST_RATE}, for example 1000 or 0.5"))
+}
+
+fn coalesce(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_millis(10);
+    match duration::parse(text, "us")? {
+        duration if duration > LONGEST => Err("at most 10ms".to_owned()),
+        duration => Ok(duration),
+    }
 }
 
 fn positive(text: &str) -> Result<Duration, String> {

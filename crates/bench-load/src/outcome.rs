@@ -247,6 +247,7 @@ fn settings(
     }
     if let Some(pace) = plan.pace {
         settings.insert("pacer".to_owned(), pace.pacer.name().into());
+        settings.insert("pacer_coalesce_us".to_owned(), (pace.coalesce.as_nanos() as f64 / 1e3).into());
     }
     settings.insert("timeout_ms".to_owned(), (setting.flags.timeout.as_secs_f64() * 1e3).into());
     if let Some(info) = server {

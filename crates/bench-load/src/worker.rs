@@ -189,7 +189,7 @@ async fn run_all<C: Connect, W: Workload<C>>(
     let tally = Rc::new(RefCell::new(Tally::new(order.pace.is_some())));
     let pacer = order
         .schedule(callers.iter().map(|caller| caller.index).collect())
-        .map(|(pace, schedule)| Pacer::new(schedule, pace.pacer, order.window.clone()))
+        .map(|(pace, schedule)| Pacer::new(schedule, &pace, order.window.clone()))
         .transpose()
         .context("cannot make the timer of the open loop")?;
     let watched = callers.iter().map(|caller| caller.watched.clone()).collect();

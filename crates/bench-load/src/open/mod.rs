@@ -12,6 +12,8 @@ mod pacer;
 mod schedule;
 mod threads;
 
+use std::time::Duration;
+
 use clap::ValueEnum;
 
 pub(crate) use pacer::Pacer;
@@ -61,6 +63,8 @@ pub(crate) struct Pace {
     pub rate_per_s: f64,
     pub arrival: Arrival,
     pub pacer: PacerKind,
+    /// Least time between two wake-ups by the timer.
+    pub coalesce: Duration,
     pub seed: u64,
 }
 

@@ -16,7 +16,7 @@ use bench_core::delay::AbsoluteTimer;
 use bench_host::now_ns;
 
 use super::schedule::{Next, Schedule};
-use super::{PacerKind, Turns};
+use super::{Pace, PacerKind, Turns};
 use crate::window::Window;
 
 /// How often the pacer looks whether the window has been opened or cut short.
@@ -27,6 +27,8 @@ pub(crate) struct Pacer {
     window: Arc<Window>,
     /// `None`: its driver spins.
     timer: Option<AbsoluteTimer>,
+    /// Least time between two firings of the timer.
+    coalesce_ns: u64,
     state: RefCell<State>,
 }
 
@@ -35,6 +37,8 @@ struct State {
     free: VecDeque<Rc<Seat>>,
     /// What the timer is set to.
     set_to: Option<u64>,
+    /// When it last fired.
+    fired_ns: u64,
 }
 
 /// A caller's place in the queue.
@@ -56,10 +60,11 @@ impl Pacer {
     ///
     /// # Errors
     /// When the kernel gives no timer.
-    pub fn new(schedule: Schedule, kind: PacerKind, window: Arc<Window>) -> io::Result<Rc<Self>> {
+    pub fn new(schedule: Schedule, pace: &Pace, window: Arc<Window>) -> io::Result<Rc<Self>> {
         Ok(Rc::new(Self {
             window,
-            timer: match kind {
+            coalesce_ns: pace.coalesce.as_nanos() as u64,
+            timer: match pace.pacer {
                 PacerKind::Timer => Some(AbsoluteTimer::new()?),
                 PacerKind::Spin => None,
             },
@@ -67,6 +72,7 @@ impl Pacer {
                 schedule,
                 free: VecDeque::new(),
                 set_to: None,
+                fired_ns: 0,
             }),
         }))
     }
@@ -94,7 +100,8 @@ impl Pacer {
                     if fired.is_err() {
                         return;
                     }
-                    self.state.borrow_mut().set_to = None;
+                    let mut state = self.state.borrow_mut();
+                    (state.set_to, state.fired_ns) = (None, now_ns());
                 }
                 () = tokio::time::sleep(LOOK) => {}
             }
@@ -116,7 +123,8 @@ impl Pacer {
             return;
         };
         let at = match state.schedule.next(&self.window, now_ns) {
-            Next::DueAt(at) | Next::EndsAt(at) => at,
+            Next::DueAt(at) => at.max(state.fired_ns + self.coalesce_ns),
+            Next::EndsAt(at) => at,
             Next::Never => return,
         };
         // A refusal leaves the look, which is late and shows as such.

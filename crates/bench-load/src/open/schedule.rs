@@ -201,6 +201,7 @@ mod tests {
             arrival,
             seed: 7,
             pacer: super::super::PacerKind::Timer,
+            coalesce: std::time::Duration::ZERO,
         };
         let share = Share {
             callers: callers.to_vec(),

@@ -142,6 +142,7 @@ mod tests {
             rate_per_s: 5_000.0,
             arrival: Arrival::Constant,
             pacer: PacerKind::Timer,
+            coalesce: std::time::Duration::ZERO,
             seed: 1,
         };
         let share = Share {
