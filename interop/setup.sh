@@ -51,6 +51,17 @@ python_peers() {
   echo "$stamp" >.venv-peers/stamp
 }
 
+# The reference of bench-stats: by itself, so that a Python without wheels of scipy keeps the peers.
+scipy() {
+  local stamp
+  stamp=$(stamp_of requirements-scipy.txt)
+  if is_made .venv-scipy "$stamp" && .venv-scipy/bin/python -c '' 2>/dev/null; then return; fi
+  rm -rf .venv-scipy
+  python3 -m venv .venv-scipy
+  .venv-scipy/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r requirements-scipy.txt
+  echo "$stamp" >.venv-scipy/stamp
+}
+
 node_peers() {
   local stamp
   stamp=$(stamp_of package.json package-lock.json)
@@ -77,6 +88,7 @@ go_peers() {
 # Each by a call of its own, so that what fails in one (no network, for example) does not end the others.
 case ${1:-all} in
   python) python_peers; exit ;;
+  scipy) scipy; exit ;;
   node) node_peers; exit ;;
   go) go_peers; exit ;;
 esac
@@ -84,8 +96,9 @@ esac
 if [ -n "$CI" ]; then install_what_is_missing; fi
 if has_python; then
   ./setup.sh python || lacks "the peers in Python cannot be installed"
+  ./setup.sh scipy || lacks "scipy cannot be installed"
 else
-  lacks "no python3 with venv for the peers in Python"
+  lacks "no python3 with venv for the peers in Python and for scipy"
 fi
 if has_node; then
   ./setup.sh node || lacks "the peers in JavaScript cannot be installed"
