@@ -1,7 +1,7 @@
 //! The allocator of every process of the suite: a fairness decision, see METHODOLOGY.md.
 
-/// jemalloc as it is.
-#[cfg(not(feature = "count-allocations"))]
+/// jemalloc as it is. Without it (`--features system-allocator`) Rust takes the system's.
+#[cfg(not(any(feature = "count-allocations", feature = "system-allocator")))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -40,10 +40,7 @@ impl BuildInfo {
             profile: env!("BENCH_PROFILE").to_owned(),
             optimised: env!("BENCH_OPT_LEVEL") == "3" && !cfg!(debug_assertions),
             rustc: env!("BENCH_RUSTC").to_owned(),
-            allocator: format!(
-                "jemalloc by tikv-jemallocator {}",
-                locked_version("tikv-jemallocator").unwrap_or("of an unknown version")
-            ),
+            allocator: allocator(),
             git_commit: Some(env!("BENCH_GIT_COMMIT"))
                 .filter(|commit| !commit.is_empty())
                 .map(str::to_owned),
@@ -65,6 +62,16 @@ pub fn locked_version(name: &str) -> Option<&'static str> {
         .filter(|(package, _)| *package == name)
         .map(|(_, version)| *version)
         .max_by_key(|version| version_key(version))
+}
+
+fn allocator() -> String {
+    if cfg!(feature = "system-allocator") {
+        return "the system's".to_owned();
+    }
+    format!(
+        "jemalloc by tikv-jemallocator {}",
+        locked_version("tikv-jemallocator").unwrap_or("of an unknown version")
+    )
 }
 
 #[cfg(test)]

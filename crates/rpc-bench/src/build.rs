@@ -32,7 +32,16 @@ const BINARIES: &str = "RPC_BENCH_DEV_BINARIES";
 /// # Errors
 /// As [`build`].
 pub fn build_in(manifest: Option<&Path>, package: &str, profile: &str) -> Result<PathBuf> {
+    build_with(manifest, package, profile, &[])
+}
+
+/// [`build_in`] with more arguments for cargo, such as a target folder.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_with(manifest: Option<&Path>, package: &str, profile: &str, more: &[OsString]) -> Result<PathBuf> {
     if profile == "dev"
+        && more.is_empty()
         && let Some(folder) = std::env::var_os(BINARIES)
     {
         let path = Path::new(&folder).join(package);
@@ -53,6 +62,7 @@ pub fn build_in(manifest: Option<&Path>, package: &str, profile: &str) -> Result
         package,
         "--message-format=json-render-diagnostics",
     ]);
+    command.args(more);
     if let Some(manifest) = manifest_path(manifest) {
         command.arg("--manifest-path").arg(manifest);
     }

@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::MetadataCommand;
 use serde::Deserialize;
 
+use crate::usage::usage_error;
+
 /// The workspace and its stacks.
 #[derive(Clone, Debug)]
 pub struct Workspace {
@@ -86,6 +88,20 @@ impl Workspace {
             stack.library_version = locked_version(&lock, &stack.library);
         }
         Ok(Self { root, stacks })
+    }
+
+    /// The stack of a framework.
+    ///
+    /// # Errors
+    /// A usage error that names those there are.
+    pub fn stack(&self, framework: &str) -> Result<&Stack> {
+        let stack = self.stacks.iter().find(|stack| stack.framework == framework);
+        stack.ok_or_else(|| {
+            usage_error(format!(
+                "there is no framework '{framework}'; there are: {}",
+                self.framework_names()
+            ))
+        })
     }
 
     /// The framework names, for messages.

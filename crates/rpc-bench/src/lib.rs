@@ -3,6 +3,7 @@
 //! It links no framework: it finds the stacks through `cargo metadata` ([`discovery`]), builds each package by itself
 //! ([`build`](mod@build)) and drives the binaries as processes ([`child`]), by the process contract in ARCHITECTURE.md.
 
+pub mod ab;
 pub mod build;
 pub mod calibrate;
 pub mod check;

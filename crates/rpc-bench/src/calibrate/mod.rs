@@ -1,5 +1,6 @@
 //! What the instruments cost on this machine: the figures that a reader subtracts, or compares a difference with.
 
+pub mod against_itself;
 mod delay;
 mod floors;
 mod instruments;
@@ -8,6 +9,7 @@ use anyhow::{Context as _, Result};
 use bench_host::{CpuSet, HostInfo};
 use serde::Serialize;
 
+pub use against_itself::AgainstItself;
 pub use delay::TimerLateness;
 pub use floors::Floors;
 pub use instruments::Instruments;
@@ -27,6 +29,8 @@ pub struct Calibration {
     pub idle_timers: Vec<TimerLateness>,
     /// The loopback floor at each concurrency asked for.
     pub floors: Vec<Floors>,
+    /// The same binaries against themselves; null when that was left out.
+    pub against_itself: Option<AgainstItself>,
 }
 
 /// Measures everything: about 5 s, and 4 s more for each concurrency.
@@ -49,6 +53,7 @@ pub fn calibrate(concurrencies: &[usize]) -> Result<Calibration> {
         instruments,
         idle_timers,
         floors,
+        against_itself: None,
     })
 }
 
@@ -61,6 +66,7 @@ impl Calibration {
             self.instruments_table().text(),
             self.timers_table().text(),
             self.floors_table().text(),
+            self.against_itself.as_ref().map_or(String::new(), |noise| noise.table().text()),
         ]
         .join("\n")
     }

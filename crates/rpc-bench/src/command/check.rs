@@ -51,13 +51,8 @@ pub(super) fn run(args: &CheckArgs, manifest: Option<&Path>) -> Result<u8> {
 
 fn chosen(args: &CheckArgs, manifest: Option<&Path>) -> Result<Vec<Subject>> {
     let workspace = Workspace::discover(manifest)?;
-    if let Some(name) = &args.framework
-        && !workspace.stacks.iter().any(|stack| stack.framework == *name)
-    {
-        return Err(usage_error(format!(
-            "there is no framework '{name}'; there are: {}",
-            workspace.framework_names()
-        )));
+    if let Some(name) = &args.framework {
+        workspace.stack(name)?;
     }
     let mut subjects = subjects(&workspace, args.framework.as_deref(), builder(manifest, &args.profile))?;
     let wires: Vec<String> = subjects.iter().map(|subject| subject.wire.clone()).collect();

@@ -1,5 +1,6 @@
 //! The subcommands: flags, and what each does with them.
 
+mod ab;
 mod calibrate;
 mod check;
 mod floor;
@@ -43,6 +44,8 @@ pub enum Command {
     Report(report::ReportArgs),
     /// Measures what the instruments cost on this machine: clock, loop, message, timers, loopback floor
     Calibrate(calibrate::CalibrateArgs),
+    /// Compares a framework with itself with one thing changed: a dependency, a setting, a revision
+    Ab(ab::AbArgs),
     /// Shows where a call's microseconds of CPU go: codec, frames, each framework
     Ladder(ladder::LadderArgs),
     /// Measures the loopback floor: calls per second without any framework
@@ -60,7 +63,8 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Check(args) => check::run(&args, manifest),
         Command::Sweep(args) => sweep::run(&args, manifest),
         Command::Report(args) => report::run(&args),
-        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args, manifest),
+        Command::Ab(args) => ab::run(&args, manifest),
         Command::Ladder(args) => ladder::run(&args, manifest),
         Command::Floor(args) => floor::run(&args),
     }

@@ -163,7 +163,8 @@ pub(crate) fn server_command(cell: &Cell, programs: &Programs) -> Command {
     command
 }
 
-fn client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u64, label: &str) -> Command {
+/// Starts a client for the cell, which ends by itself.
+pub(crate) fn client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, seed: u64, label: &str) -> Command {
     let mut command = any_client_command(cell, programs, server, seed, label);
     command.args(["-d", &duration::format(window(cell))]);
     if let Some(calls) = cell.calls {

@@ -19,3 +19,17 @@ pub struct Arm {
     /// More flags of the client.
     pub client_flags: Vec<String>,
 }
+
+impl Arm {
+    /// The cell with these binaries, and nothing added.
+    pub fn new(name: &str, cell: Cell, programs: Programs) -> Self {
+        Self {
+            name: name.to_owned(),
+            cell,
+            programs,
+            environment: Vec::new(),
+            server_flags: Vec::new(),
+            client_flags: Vec::new(),
+        }
+    }
+}

@@ -103,7 +103,8 @@ impl Held {
     }
 }
 
-fn with_environment(mut command: Command, arm: &Arm) -> Command {
+/// The command with the environment of the arm.
+pub(crate) fn with_environment(mut command: Command, arm: &Arm) -> Command {
     command.envs(arm.environment.iter().map(|(name, value)| (name, value)));
     command
 }

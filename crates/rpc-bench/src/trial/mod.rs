@@ -2,6 +2,7 @@
 //! the machine's drift hits all arms alike.
 
 pub mod arm;
+pub mod choice;
 pub mod figures;
 pub mod held;
 
@@ -9,6 +10,7 @@ use anyhow::{Context, Result};
 use bench_core::record::Record;
 
 pub use arm::Arm;
+pub use choice::{Choice, flagship};
 pub use figures::{Figures, MEASURES, Measure};
 pub use held::{Held, Slice};
 

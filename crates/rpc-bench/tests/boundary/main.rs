@@ -4,6 +4,7 @@
 
 mod common;
 
+mod ab;
 mod bad_peers;
 mod faults;
 mod flags;
