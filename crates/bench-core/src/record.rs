@@ -287,6 +287,21 @@ pub enum BoundBy {
     Unknown,
 }
 
+impl std::fmt::Display for BoundBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::SharedCpu => "shared-cpu",
+            Self::WakeUp => "wake-up",
+            Self::Delay => "delay",
+            Self::Limit => "limit",
+            Self::Generator => "generator",
+            Self::Unknown => crate::units::NOTHING,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{BoundBy, Mode, ProcessUse, Record};
 
-/// Share of failed calls above which a row is invalid rather than suspect.
-const FAILED_SHARE_INVALID: f64 = 0.001;
+/// Share of failed calls, 0 to 1, above which a row is invalid rather than suspect.
+pub const FAILED_SHARE_INVALID: f64 = 0.001;
 /// Foreign CPU plus steal above which a row is suspect.
 const FOREIGN_SHARE_SUSPECT: f64 = 0.03;
 /// Throughput may exceed callers / delay by this much before it is impossible: the edges of the window cut calls in two.

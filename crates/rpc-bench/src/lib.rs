@@ -4,6 +4,7 @@
 //! ([`build`](mod@build)) and drives the binaries as processes ([`child`]), by the process contract in ARCHITECTURE.md.
 
 pub mod ab;
+pub mod audit;
 pub mod build;
 pub mod calibrate;
 pub mod check;

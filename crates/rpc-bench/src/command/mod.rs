@@ -1,6 +1,7 @@
 //! The subcommands: flags, and what each does with them.
 
 mod ab;
+mod audit;
 mod calibrate;
 mod check;
 mod floor;
@@ -20,7 +21,7 @@ use clap::{Parser, Subcommand};
     name = "rpc-bench",
     version,
     about = "Benchmarks RPC frameworks: lists the stacks, sweeps a matrix over them, makes tables from the records",
-    after_help = "Examples:\n  rpc-bench list\n  rpc-bench sweep quick --label laptop\n  rpc-bench report results/2026-12-01-laptop-1"
+    after_help = "Examples:\n  rpc-bench list\n  rpc-bench sweep quick --label laptop\n  rpc-bench report results/2026-12-01-laptop-1\n  rpc-bench audit table.csv"
 )]
 pub struct Cli {
     /// Cargo.toml of the workspace [default: that of `cargo run`, else the one above the current folder]
@@ -42,6 +43,8 @@ pub enum Command {
     Sweep(sweep::SweepArgs),
     /// Makes the tables again from records
     Report(report::ReportArgs),
+    /// Says which rows cannot be true, of records and of foreign tables
+    Audit(audit::AuditArgs),
     /// Measures what the instruments cost on this machine: clock, loop, message, timers, loopback floor
     Calibrate(calibrate::CalibrateArgs),
     /// Compares a framework with itself with one thing changed: a dependency, a setting, a revision
@@ -65,6 +68,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args, manifest),
         Command::Ab(args) => ab::run(&args, manifest),
+        Command::Audit(args) => audit::run(&args),
         Command::Ladder(args) => ladder::run(&args, manifest),
         Command::Floor(args) => floor::run(&args),
     }
