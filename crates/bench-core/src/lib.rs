@@ -4,6 +4,7 @@
 //! its library to the measured loop in `bench-load`, and both sides describe themselves with [`server`] and [`record`].
 
 pub mod allocator;
+pub mod arrival;
 pub mod build_info;
 pub mod codec;
 pub mod delay;
@@ -16,6 +17,7 @@ pub mod histogram;
 pub mod lane;
 pub mod message;
 pub mod record;
+pub mod runtime;
 pub mod server;
 pub mod talk;
 pub mod units;

@@ -21,6 +21,11 @@ pub fn grouped(number: f64) -> String {
     if number < 0.0 && digits != "0" { format!("-{text}") } else { text }
 }
 
+/// A rate that was asked for: whole with thousands separators, below 100 as it was written: `2,000`, `0.5`.
+pub fn calls_per_s(rate: f64) -> String {
+    if rate < 100.0 { rate.to_string() } else { grouped(rate) }
+}
+
 /// A time in nanoseconds with three digits and its unit: `950 ns`, `12.3 µs`, `1.23 ms`, `10.0 s`.
 pub fn time(ns: f64) -> String {
     if !ns.is_finite() {
@@ -106,6 +111,7 @@ mod tests {
             [0.0, 999.0, 1000.4, 1_234_567.0, -1000.0].map(grouped),
             ["0", "999", "1,000", "1,234,567", "-1,000"]
         );
+        assert_eq!([0.5, 15.0, 2_000.0].map(calls_per_s), ["0.5", "15", "2,000"]);
         assert_eq!(
             [12.0, 999.96, 12_345.0, 999_999.0].map(time),
             ["12 ns", "1.00 µs", "12.3 µs", "1.00 ms"]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use bench_core::arrival::Arrival;
 use bench_core::duration;
 use bench_core::lane::Lane;
 use bench_core::message::REQUEST_BYTES;
@@ -12,7 +13,7 @@ use bench_host::CpuSet;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
-use crate::open::{Arrival, Pace, PacerKind};
+use crate::open::{Pace, PacerKind};
 use crate::registry::{Entry, Registry};
 use crate::target;
 
@@ -89,7 +90,7 @@ pub(crate) struct MeasureFlags {
     pub rate: Option<f64>,
 
     /// Spacing of the calls of an open loop: all alike, or as of many users who know nothing of each other [default: constant]
-    #[arg(long, value_enum, requires = "rate")]
+    #[arg(long, value_name = "constant|poisson", requires = "rate")]
     pub arrival: Option<Arrival>,
 
     /// How to wait for the next call of an open loop: spin needs CPUs that the server does not use [default: timer]
@@ -280,7 +281,7 @@ impl MeasureFlags {
     pub fn pace_of(&self, rate_per_s: f64) -> Pace {
         Pace {
             rate_per_s,
-            arrival: self.arrival.unwrap_or(Arrival::Constant),
+            arrival: self.arrival.unwrap_or_default(),
             pacer: self.pacer.unwrap_or(PacerKind::Timer),
             coalesce: self.coalesce.unwrap_or(DEFAULT_COALESCE),
             seed: self.seed,

@@ -104,7 +104,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         concurrency: callers,
         connections: around.tcp.connections,
         rate_per_s: plan.pace.map(|pace| pace.rate_per_s),
-        arrival: plan.pace.map(|pace| pace.arrival.name().to_owned()),
+        arrival: plan.pace.map(|pace| pace.arrival.to_string()),
         seed: flags.seed,
         delay_requested_ms,
         delay_measured_ms_mean: delay_mean_us(|delay| delay.slept_ns_sum).map(|us| us / 1e3),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bench_core::histogram::TimesSummary;
 use bench_core::record::{Mode, ProcessUse, Record};
-use bench_core::units::{NOTHING, grouped, memory, percent, time};
+use bench_core::units::{NOTHING, calls_per_s, grouped, memory, percent, time};
 use bench_core::verdict::Verdict;
 
 /// The whole summary.
@@ -23,10 +23,7 @@ pub(crate) fn summary(record: &Record) -> String {
 
 fn header(text: &mut String, record: &Record) {
     let pace = match (record.rate_per_s, &record.arrival) {
-        (Some(rate), Some(arrival)) => format!(
-            "open loop of {} calls/s, {arrival} arrivals",
-            if rate < 100.0 { rate.to_string() } else { grouped(rate) }
-        ),
+        (Some(rate), Some(arrival)) => format!("open loop of {} calls/s, {arrival} arrivals", calls_per_s(rate)),
         _ => "closed loop".to_owned(),
     };
     line(

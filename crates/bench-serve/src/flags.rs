@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bench_core::duration;
 use bench_core::lane::Lane;
+use bench_core::runtime::RuntimeKind;
 use bench_host::CpuSet;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
@@ -27,23 +28,6 @@ pub(crate) enum Output {
     Text,
     /// One JSON object a line.
     Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RuntimeKind {
-    /// One single-threaded runtime per thread; connections are dealt round-robin.
-    CurrentThread,
-    /// One runtime whose threads steal work from each other.
-    Multi,
-}
-
-impl RuntimeKind {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CurrentThread => "current-thread",
-            Self::Multi => "multi",
-        }
-    }
 }
 
 #[derive(Debug, Parser)]
@@ -86,9 +70,9 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_THREADS))]
     pub threads: Option<u64>,
 
-    /// One single-threaded runtime per thread, or one runtime for all threads
-    #[arg(long, value_enum, default_value_t = RuntimeKind::CurrentThread)]
-    pub runtime: RuntimeKind,
+    /// One single-threaded runtime per thread, or one runtime for all threads, except for a library that blocks [default: current-thread]
+    #[arg(long, value_name = "current-thread|multi")]
+    pub runtime: Option<RuntimeKind>,
 
     /// CPUs of the runtime threads: a list such as 0-3,5, or all [default: on a loopback address half of the physical cores, else, and for a library that blocks, all]
     #[arg(long, value_name = "LIST")]
@@ -181,8 +165,16 @@ fn check(cli: Cli, registry: &Registry, command: &mut clap::Command) -> Result<C
         Some(wire) => registry.entry(wire),
         None => registry.entries.first().copied(),
     };
-    if cli.serve.threads.is_some() && entry.is_some_and(|entry| entry.blocking) {
-        return usage("'--threads': the library blocks, so each connection has a thread of its own; leave --threads out".to_owned());
+    if entry.is_some_and(|entry| entry.blocking) {
+        let refused = [
+            ("--threads", cli.serve.threads.is_some()),
+            ("--runtime", cli.serve.runtime.is_some()),
+        ];
+        if let Some((flag, _)) = refused.into_iter().find(|(_, given)| *given) {
+            return usage(format!(
+                "'{flag}': the library blocks, so each connection has a thread of its own; leave {flag} out"
+            ));
+        }
     }
     if let Some(cpus) = &cli.serve.cpus
         && let Err(error) = CpuSet::allowed().and_then(|allowed| cpus.check_within(&allowed))

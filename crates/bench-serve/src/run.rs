@@ -48,7 +48,7 @@ pub(crate) fn serve(registry: &Registry, flags: &ServeFlags) -> anyhow::Result<(
     // Threads that are started from here on inherit it: accepting and stats stay off the client's cores as well.
     cpus.pin_thread()?;
     let spec = RuntimeSpec {
-        kind: flags.runtime,
+        kind: flags.runtime.unwrap_or_default(),
         threads: flags.threads.map_or(cpus.ids().len(), |threads| threads as usize),
         cpus,
         lane: flags.lane,
@@ -168,7 +168,7 @@ fn describe(
         timer_lateness_idle_us_mean: runtimes.idle_lateness_us,
         yields: flags.yields,
         runtime_threads: spec.threads,
-        runtime: spec.kind.name().to_owned(),
+        runtime: spec.kind.to_string(),
         cpus: Some(spec.cpus.indices()),
         build: BuildInfo::current(registry.library),
         settings,

@@ -9,11 +9,11 @@ use bench_core::delay::{DelayLine, wait_blocking};
 use bench_core::failure_log::FailureLog;
 use bench_core::handler::{Handler, HandlerSettings};
 use bench_core::lane::Lane;
+use bench_core::runtime::RuntimeKind;
 use bench_host::CpuSet;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 
-use crate::flags::RuntimeKind;
 use crate::registry::Entry;
 use crate::server::{Incoming, Serve};
 

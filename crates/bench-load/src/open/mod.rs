@@ -14,29 +14,12 @@ mod threads;
 
 use std::time::Duration;
 
+use bench_core::arrival::Arrival;
 use clap::ValueEnum;
 
 pub(crate) use pacer::Pacer;
 pub(crate) use schedule::{Schedule, Share};
 pub(crate) use threads::SharedSchedule;
-
-/// How the due times are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Arrival {
-    /// All gaps alike.
-    Constant,
-    /// Exponential gaps, as of many users who know nothing of each other.
-    Poisson,
-}
-
-impl Arrival {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Poisson => "poisson",
-        }
-    }
-}
 
 /// How a client thread waits for the next due call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

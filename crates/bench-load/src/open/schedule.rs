@@ -9,7 +9,9 @@
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-use super::{Arrival, Pace};
+use bench_core::arrival::Arrival;
+
+use super::Pace;
 use crate::window::{NEVER, Window};
 
 /// Poisson calls that are drawn to count those that were due and not made: 0.2 s of work.

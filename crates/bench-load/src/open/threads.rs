@@ -130,7 +130,9 @@ impl Turns for ThreadTurns {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arrival, Pace, PacerKind, Share};
+    use bench_core::arrival::Arrival;
+
+    use super::super::{Pace, PacerKind, Share};
     use super::*;
 
     #[test]

@@ -102,6 +102,9 @@ fn flags_that_do_not_go_together_are_refused() {
     check("tcp-client", &["--payload", "64k"], &["--payload", "'echo'", "--workload payload"]);
     check("tcp-server", &["--stats", "127.0.0.1:0", "--no-stats"], &["--stats", "--no-stats"]);
     check("thrift-server", &["--threads", "2"], &["--threads", "a thread of its own"]);
+    for runtime in ["multi", "current-thread"] {
+        check("thrift-server", &["--runtime", runtime], &["--runtime", "a thread of its own"]);
+    }
 }
 
 #[test]

@@ -24,7 +24,16 @@ fn for_every_offer(server_args: &[&str], mut case: impl FnMut(&Server, &[&str], 
         assert!(!entries.is_empty());
         for entry in entries.iter().filter(|entry| entry["wire"] == entries[0]["wire"]) {
             let (wire, workload) = (entry["wire"].as_str().unwrap(), entry["workload"].as_str().unwrap());
-            let server = Server::start(&stack.server, &[server_args, &["--wire", wire]].concat());
+            let args: Vec<&str> = match entry["blocking"] == true {
+                // It has no runtime to choose.
+                true => server_args
+                    .iter()
+                    .copied()
+                    .filter(|arg| !["--runtime", "multi"].contains(arg))
+                    .collect(),
+                false => server_args.to_vec(),
+            };
+            let server = Server::start(&stack.server, &[args.as_slice(), &["--wire", wire]].concat());
             assert_eq!(server.info.framework, stack.framework);
             case(&server, &["--wire", wire, "--workload", workload], entry);
         }
@@ -216,13 +225,14 @@ fn a_pool_is_as_many_connections_as_asked_for_where_calls_can_share_one() {
 
 #[test]
 fn both_lanes_work_on_every_stack() {
-    for_every_entry(
+    for_every_offer(
         &["--lane", "tuned", "--runtime", "multi", "--yield", "--work", "300ns"],
-        |server, entry| {
+        |server, entry, offer| {
             let args = [entry, &["--lane", "tuned", "-n", "40", "-c", "4", "--warmup", "0"]].concat();
             let record = assert_good(&server.client(&args));
             assert_counts_agree(&record);
-            assert_eq!(record.settings["server"]["runtime"], "multi");
+            let runtime = if offer["blocking"] == true { "current-thread" } else { "multi" };
+            assert_eq!(record.settings["server"]["runtime"], runtime);
             assert_eq!(record.settings["server"]["yields"], true);
             assert_eq!(record.settings["server"]["work_ns"], 300);
         },
