@@ -142,6 +142,9 @@ fn cells(spec: &LadderSpec, codec: &str, stacks: &[(Programs, ClientOffer)]) -> 
         measure_ms: spec.measure_ms,
         calls: None,
         warmup_ms: 300,
+        yields: false,
+        server_runtime: None,
+        pace: None,
     };
     let control = format!("tcp+framed/{codec}");
     let mut cells = vec![cell(CONTROL, OPAQUE, "payload", Connections::PerCaller)];

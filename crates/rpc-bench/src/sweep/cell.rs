@@ -3,9 +3,11 @@
 use std::fmt;
 
 use bench_core::lane::Lane;
+use bench_core::runtime::RuntimeKind;
 use serde::{Deserialize, Serialize};
 
 use super::connections::Connections;
+use super::pace::Pace;
 
 /// What was asked for. Two runs of equal cells are rounds of one row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +38,15 @@ pub struct Cell {
     pub calls: Option<u64>,
     /// Warm-up in milliseconds.
     pub warmup_ms: u64,
+    /// Whether the server's handlers yield before they answer. Absent in older records, like the two below.
+    #[serde(default)]
+    pub yields: bool,
+    /// Runtime of the server; `None` for its default.
+    #[serde(default)]
+    pub server_runtime: Option<RuntimeKind>,
+    /// Rate of an open loop; `None` for a closed one.
+    #[serde(default)]
+    pub pace: Option<Pace>,
 }
 
 impl Cell {
@@ -50,6 +61,18 @@ impl Cell {
             Connections::PerCaller => self.callers,
             Connections::Shared(number) => u64::from(number),
         }
+    }
+
+    /// Whether the loopback floor is a measure for it: it is a closed loop without a delay.
+    pub fn has_floor(&self) -> bool {
+        self.delay_us == 0 && self.pace.is_none()
+    }
+
+    /// What was asked of the server beyond its defaults, where anything was: `yield, multi`.
+    pub fn server_options(&self) -> Option<String> {
+        let yields = self.yields.then(|| "yield".to_owned());
+        let options: Vec<String> = yields.into_iter().chain(self.server_runtime.map(|kind| kind.to_string())).collect();
+        (!options.is_empty()).then(|| options.join(", "))
     }
 
     /// Threads that were asked for, where any were: `2+1` is two of the server and one of the client.
@@ -76,9 +99,45 @@ impl fmt::Display for Cell {
         if let Some(bytes) = self.payload_bytes {
             write!(f, " {bytes} B")?;
         }
+        if let Some(pace) = self.pace {
+            write!(f, " {pace}")?;
+        }
+        if let Some(options) = self.server_options() {
+            write!(f, " {options}")?;
+        }
         match self.threads() {
             Some(threads) => write!(f, " threads {threads}"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bench_core::arrival::Arrival;
+
+    use super::super::failed::tests::example_cell;
+    use super::*;
+
+    #[test]
+    fn a_progress_line_tells_a_cell_from_its_neighbours() {
+        let cell = Cell {
+            connections: Connections::Shared(10),
+            server_threads: Some(2),
+            yields: true,
+            server_runtime: Some(RuntimeKind::Multi),
+            pace: Some(Pace::new(2000.0, Arrival::Poisson)),
+            ..example_cell()
+        };
+        let expected = "tcp tcp/protobuf 0 ms c=50 over 10 2,000/s poisson yield, multi threads 2+default";
+        assert_eq!(cell.to_string(), expected);
+        assert_eq!(example_cell().to_string(), "tcp tcp/protobuf 0 ms c=50");
+    }
+
+    #[test]
+    fn a_cell_of_an_older_record_is_one_without_the_newer_axes() {
+        let older = r#"{"framework":"tcp","wire":"tcp/protobuf","lane":"default","workload":"echo","payload_bytes":null,"delay_us":0,
+            "callers":50,"connections":"per-caller","server_threads":null,"client_threads":null,"measure_ms":1000,"calls":null,"warmup_ms":100}"#;
+        assert_eq!(serde_json::from_str::<Cell>(older).unwrap(), example_cell());
     }
 }

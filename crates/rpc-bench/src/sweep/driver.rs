@@ -214,9 +214,9 @@ impl Sweep {
         Ok(Some(outcome))
     }
 
-    /// Only for messages of the floor's size and without a delay: else it would compare different work.
+    /// Only for closed loops with messages of the floor's size and without a delay: else it would compare different work.
     fn floor_ratio(&self, cell: &Cell, record: &bench_core::record::Record, floor: Option<f64>) -> Option<f64> {
-        let comparable = cell.delay_us == 0 && record.payload_bytes == REQUEST_BYTES as u64;
+        let comparable = cell.has_floor() && record.payload_bytes == REQUEST_BYTES as u64;
         Some(record.throughput_per_s.filter(|_| comparable)? / floor?)
     }
 

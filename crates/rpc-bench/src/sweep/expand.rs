@@ -6,10 +6,12 @@ use anyhow::{Result, bail};
 use bench_core::lane::Lane;
 use serde::{Deserialize, Serialize};
 
+use super::axes::Axes;
 use super::cell::Cell;
 use super::connections::Connections;
-use super::file::{Axes, SweepFile};
+use super::file::SweepFile;
 use super::only::Only;
+use super::pace::Pace;
 use crate::offer::{ClientOffer, Entry};
 use crate::usage::usage_error;
 
@@ -123,7 +125,8 @@ fn offered(cell: &Cell, offer: &ClientOffer) -> Result<(), String> {
     let Some(entry) = offer.entry(&cell.wire, Some(&cell.workload)) else {
         return Err(format!("no workload '{}' on this wire", cell.workload));
     };
-    if (cell.client_threads.is_some() || cell.server_threads.is_some()) && entry.blocking {
+    let of_runtimes = cell.client_threads.is_some() || cell.server_threads.is_some() || cell.server_runtime.is_some();
+    if of_runtimes && entry.blocking {
         return Err("its connections have a thread each".to_owned());
     }
     match cell.connections {
@@ -158,6 +161,9 @@ fn cells_of_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64) -> 
         measure_ms,
         calls,
         warmup_ms,
+        yields: false,
+        server_runtime: None,
+        pace: None,
     };
     let cells = cross(
         vec![seed_cell],
@@ -182,8 +188,16 @@ fn cells_of_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64) -> 
     let cells = cross(cells, axes.server_threads.as_deref(), |cell, threads| {
         cell.server_threads = Some(threads)
     });
-    cross(cells, axes.client_threads.as_deref(), |cell, threads| {
+    let cells = cross(cells, axes.client_threads.as_deref(), |cell, threads| {
         cell.client_threads = Some(threads)
+    });
+    let cells = cross(cells, axes.yields.as_deref(), |cell, yields| cell.yields = yields);
+    let cells = cross(cells, axes.server_runtimes.as_deref(), |cell, kind| {
+        cell.server_runtime = Some(kind)
+    });
+    let arrival = axes.arrival.unwrap_or_default();
+    cross(cells, axes.rates_per_s.as_deref(), |cell, rate| {
+        cell.pace = Some(Pace::new(rate, arrival))
     })
 }
 
@@ -223,116 +237,4 @@ fn wires_and_workloads(axes: &Axes, offer: &ClientOffer, only: &Only) -> Vec<(St
         pairs.extend(workloads.into_iter().map(|workload| (wire.clone(), workload)));
     }
     pairs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::file::parse;
-    use super::*;
-
-    fn offers() -> Vec<ClientOffer> {
-        let entry = |wire: &str, workload: &str, shares, flagship| Entry {
-            wire: wire.to_owned(),
-            workload: workload.to_owned(),
-            shares,
-            sized: workload == "payload",
-            blocking: false,
-            flagship,
-        };
-        vec![
-            ClientOffer {
-                framework: "grpc".to_owned(),
-                library: "tonic".to_owned(),
-                entries: vec![entry("h2/protobuf", "echo", true, true)],
-            },
-            ClientOffer {
-                framework: "tcp".to_owned(),
-                library: "tokio".to_owned(),
-                entries: vec![
-                    entry("tcp/protobuf", "echo", false, true),
-                    entry("tcp/bytes", "payload", false, false),
-                ],
-            },
-        ]
-    }
-
-    fn expand_text(text: &str, only: &str) -> Result<Expansion> {
-        let file = parse(&format!("title = \"t\"\n{text}"))?;
-        expand(&file, &offers(), &Only::parse(only)?)
-    }
-
-    #[test]
-    fn the_number_of_cells_is_the_product_of_the_axes() {
-        let check = |text: &str, only: &str, cells: usize, not_offered: usize| {
-            let expansion = expand_text(text, only).unwrap();
-            assert_eq!((expansion.cells.len(), expansion.not_offered.len()), (cells, not_offered), "{text}");
-        };
-        check("[[matrix]]", "", 2, 0);
-        check("[[matrix]]\ndelays_ms = [0, 10, 30]\ncallers = [5, 6]", "", 12, 0);
-        check("[[matrix]]\nconnections = [\"per-caller\", 4]", "", 3, 1);
-        check("[[matrix]]\nframeworks = [\"tcp\"]\nwires = [\"all\"]", "", 2, 0);
-        check("[[matrix]]\nworkloads = [\"echo\", \"payload\"]\nwires = [\"all\"]", "", 3, 3);
-        check(
-            "[[matrix]]\ncallers = [4]\nframeworks = [\"grpc\"]\nconnections = [1, 4, 5]",
-            "",
-            1,
-            2,
-        );
-        check("[[matrix]]\nserver_threads = [1, 2]\nclient_threads = [1, 2]", "", 8, 0);
-        check(
-            "[[matrix]]\nworkloads = [\"echo\", \"payload\"]\nwires = [\"all\"]\npayload_bytes = [1, 2]",
-            "tcp",
-            3,
-            2,
-        );
-        check("[[matrix]]", "tcp:tcp/bytes", 1, 0);
-        check("[[matrix]]", "tcp:tcp/bytes,grpc", 2, 0);
-        check("[[matrix]]\nwires = [\"tcp/bytes\"]", "", 1, 0);
-    }
-
-    #[test]
-    fn a_client_with_a_thread_per_connection_has_no_number_of_threads() {
-        let mut offers = offers();
-        offers[0].entries[0].blocking = true;
-        let check = |text: &str, cells: usize, not_offered: usize| {
-            let file = parse(&format!("title = \"t\"\n[[matrix]]\n{text}")).unwrap();
-            let expansion = expand(&file, &offers, &Only::parse("").unwrap()).unwrap();
-            assert_eq!((expansion.cells.len(), expansion.not_offered.len()), (cells, not_offered), "{text}");
-        };
-        check("client_threads = [1, 2]", 2, 2);
-        check("server_threads = [1, 2]", 2, 2);
-    }
-
-    #[test]
-    fn a_cell_of_two_matrices_runs_once_with_the_larger_number_of_rounds() {
-        let text = "[[matrix]]\nrounds = 3\n[[matrix]]\ndelays_ms = [0, 10]\nrounds = 2";
-        let rounds: Vec<u64> = expand_text(text, "grpc").unwrap().cells.iter().map(|cell| cell.rounds).collect();
-        assert_eq!(rounds, [3, 2]);
-    }
-
-    #[test]
-    fn scale_multiplies_measured_seconds_and_calls_and_leaves_the_warm_up() {
-        let text = "run.scale = 0.25\n[[matrix]]\nseconds = 2\ncalls = 10\nwarmup_seconds = 1";
-        let cell = expand_text(text, "grpc").unwrap().cells.remove(0).cell;
-        assert_eq!((cell.measure_ms, cell.calls, cell.warmup_ms), (500, Some(3), 1000));
-    }
-
-    #[test]
-    fn unknown_names_are_answered_with_what_there_is() {
-        let check = |text: &str, only: &str, parts: &[&str]| {
-            let error = format!("{:#}", expand_text(text, only).unwrap_err());
-            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
-        };
-        check("[[matrix]]\nframeworks = [\"x\"]", "", &["matrix 1", "'x'", "grpc, tcp"]);
-        check("[[matrix]]\nwires = [\"x\"]", "", &["'x'", "flagship", "h2/protobuf", "tcp/bytes"]);
-        check("[[matrix]]\nworkloads = [\"x\"]", "", &["'x'", "echo, payload"]);
-        check(
-            "[[matrix]]\npayload_bytes = [1]",
-            "",
-            &["payload_bytes", "workloads = [\"payload\"]"],
-        );
-        check("[[matrix]]", "x", &["--only", "'x'", "grpc", "tcp:tcp/bytes"]);
-        check("[[matrix]]", "tcp:x", &["--only", "'tcp:x'", "tcp:tcp/bytes"]);
-        check("[[matrix]]\nframeworks = [\"grpc\"]", "tcp", &["nothing is left"]);
-    }
 }

@@ -8,6 +8,7 @@ use bench_core::verdict::Verdict;
 use bench_host::HostInfo;
 
 use super::cell::Cell;
+use super::pace::Pace;
 use crate::dates::Utc;
 use crate::discovery::Stack;
 use crate::records::SweepRecord;
@@ -37,11 +38,11 @@ pub fn record_of_failure(cell: &Cell, stack: &Stack, round: u64, around: &Surrou
         lane: cell.lane,
         workload: cell.workload.clone(),
         payload_bytes: cell.payload_bytes.unwrap_or(bench_core::message::REQUEST_BYTES as u64),
-        mode: Mode::Closed,
+        mode: if cell.pace.is_some() { Mode::Open } else { Mode::Closed },
         concurrency: cell.callers,
         connections: cell.connection_count(),
-        rate_per_s: None,
-        arrival: None,
+        rate_per_s: cell.pace.map(Pace::rate_per_s),
+        arrival: cell.pace.map(|pace| pace.arrival.to_string()),
         seed: around.seed,
         delay_requested_ms: Some(cell.delay_us as f64 / 1000.0),
         delay_measured_ms_mean: None,
@@ -124,6 +125,9 @@ pub(crate) mod tests {
             measure_ms: 1000,
             calls: None,
             warmup_ms: 100,
+            yields: false,
+            server_runtime: None,
+            pace: None,
         }
     }
 
@@ -184,6 +188,7 @@ pub(crate) mod tests {
                 .iter()
                 .any(|reason| reason.contains("the server did not start"))
         );
+        assert_eq!((record.mode, record.rate_per_s), (Mode::Closed, None));
         let good = example_record().record;
         assert_eq!((good.verdict, good.verdict_reasons), (Verdict::Valid, vec![]));
     }

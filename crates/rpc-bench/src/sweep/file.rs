@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use bench_core::lane::Lane;
 use serde::{Deserialize, Serialize};
 
-use super::connections::Connections;
+use super::axes::{Axes, check_arrival, check_axes, in_range};
 use super::expand::NotOffered;
 use crate::discovery::is_plain_name;
 use crate::usage::usage_error;
@@ -67,63 +66,6 @@ impl Default for RunOptions {
     }
 }
 
-/// The axes of a matrix. What is absent comes from `[defaults]`, then from the comment at each.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Axes {
-    /// Framework names; absent: all that are discovered.
-    pub frameworks: Option<Vec<String>>,
-    /// Wires by name, or `flagship`, or `all`; absent: flagship.
-    pub wires: Option<Vec<String>>,
-    /// `default`, `tuned`; absent: default.
-    pub lanes: Option<Vec<Lane>>,
-    /// Workloads by name; absent: the first that the wire offers.
-    pub workloads: Option<Vec<String>>,
-    /// Payload sizes in bytes, for workloads that have one; absent: the client's default.
-    pub payload_bytes: Option<Vec<u64>>,
-    /// Simulated delays in milliseconds; absent: 0.
-    pub delays_ms: Option<Vec<f64>>,
-    /// Concurrent callers; absent: 100.
-    pub callers: Option<Vec<u64>>,
-    /// `per-caller`, or a number of connections that the callers share; absent: per-caller.
-    pub connections: Option<Vec<Connections>>,
-    /// Runtime threads of the server; absent: its default.
-    pub server_threads: Option<Vec<u64>>,
-    /// Threads of the client; absent: its default.
-    pub client_threads: Option<Vec<u64>>,
-    /// How often each cell runs, on fresh processes; absent: 1.
-    pub rounds: Option<u64>,
-    /// Length of the measured window in seconds; absent: 10.
-    pub seconds: Option<f64>,
-    /// Number of calls after which a cell ends before its time (the first limit wins); absent: none.
-    pub calls: Option<u64>,
-    /// Warm-up in seconds; absent: 1.
-    pub warmup_seconds: Option<f64>,
-}
-
-impl Axes {
-    /// These axes, and those of `defaults` where these name none.
-    pub fn or(&self, defaults: &Self) -> Self {
-        let (own, defaults) = (self.clone(), defaults.clone());
-        Self {
-            frameworks: own.frameworks.or(defaults.frameworks),
-            wires: own.wires.or(defaults.wires),
-            lanes: own.lanes.or(defaults.lanes),
-            workloads: own.workloads.or(defaults.workloads),
-            payload_bytes: own.payload_bytes.or(defaults.payload_bytes),
-            delays_ms: own.delays_ms.or(defaults.delays_ms),
-            callers: own.callers.or(defaults.callers),
-            connections: own.connections.or(defaults.connections),
-            server_threads: own.server_threads.or(defaults.server_threads),
-            client_threads: own.client_threads.or(defaults.client_threads),
-            rounds: own.rounds.or(defaults.rounds),
-            seconds: own.seconds.or(defaults.seconds),
-            calls: own.calls.or(defaults.calls),
-            warmup_seconds: own.warmup_seconds.or(defaults.warmup_seconds),
-        }
-    }
-}
-
 fn default_seed() -> u64 {
     1
 }
@@ -176,7 +118,8 @@ pub fn parse(text: &str) -> Result<SweepFile> {
     check_options(&file.run).context("run")?;
     check_axes(&file.defaults).context("defaults")?;
     for (index, axes) in file.matrix.iter().enumerate() {
-        check_axes(axes).with_context(|| format!("matrix {}", index + 1))?;
+        let checked = check_axes(axes).and_then(|()| check_arrival(&axes.or(&file.defaults)));
+        checked.with_context(|| format!("matrix {}", index + 1))?;
     }
     Ok(file)
 }
@@ -188,59 +131,9 @@ fn check_options(run: &RunOptions) -> Result<()> {
     in_range("scale", run.scale, 0.001, 1000.0)
 }
 
-fn check_axes(axes: &Axes) -> Result<()> {
-    words("frameworks", axes.frameworks.as_deref())?;
-    words("wires", axes.wires.as_deref())?;
-    words("workloads", axes.workloads.as_deref())?;
-    not_empty("lanes", axes.lanes.as_deref())?;
-    not_empty("connections", axes.connections.as_deref())?;
-    each("payload_bytes", axes.payload_bytes.as_deref(), 0.0, 8_388_608.0)?;
-    each("callers", axes.callers.as_deref(), 1.0, 1_000_000.0)?;
-    each("server_threads", axes.server_threads.as_deref(), 1.0, 1024.0)?;
-    each("client_threads", axes.client_threads.as_deref(), 1.0, 1024.0)?;
-    not_empty("delays_ms", axes.delays_ms.as_deref())?;
-    for &delay in axes.delays_ms.iter().flatten() {
-        in_range("delays_ms", delay, 0.0, 60_000.0)?;
-    }
-    in_range("rounds", axes.rounds.unwrap_or(1) as f64, 1.0, 1000.0)?;
-    in_range("seconds", axes.seconds.unwrap_or(1.0), 0.05, 86_400.0)?;
-    in_range("calls", axes.calls.unwrap_or(1) as f64, 1.0, 1e12)?;
-    in_range("warmup_seconds", axes.warmup_seconds.unwrap_or(0.0), 0.0, 3600.0)
-}
-
-fn in_range(key: &str, value: f64, least: f64, most: f64) -> Result<()> {
-    // A NaN is in no range.
-    if !(least..=most).contains(&value) {
-        bail!("{key}: {value} is not from {least} to {most}");
-    }
-    Ok(())
-}
-
-fn not_empty<T>(key: &str, values: Option<&[T]>) -> Result<()> {
-    if values.is_some_and(<[T]>::is_empty) {
-        bail!("{key}: the list is empty; leave the key out to get its default");
-    }
-    Ok(())
-}
-
-fn each(key: &str, values: Option<&[u64]>, least: f64, most: f64) -> Result<()> {
-    not_empty(key, values)?;
-    values
-        .into_iter()
-        .flatten()
-        .try_for_each(|&value| in_range(key, value as f64, least, most))
-}
-
-fn words(key: &str, values: Option<&[String]>) -> Result<()> {
-    not_empty(key, values)?;
-    if values.into_iter().flatten().any(|word| word.trim().is_empty()) {
-        bail!("{key}: a name is empty");
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::connections::Connections;
     use super::*;
 
     #[test]
@@ -262,7 +155,9 @@ mod tests {
 
     #[test]
     fn a_file_survives_being_written_and_read_again() {
-        let file = parse("title = \"t\"\n[[matrix]]\nconnections = [\"per-caller\", 4]\nlanes = [\"tuned\"]\n").unwrap();
+        let text = "title = \"t\"\n[[matrix]]\nconnections = [\"per-caller\", 4]\nlanes = [\"tuned\"]\nyields = [true]\n\
+                    server_runtimes = [\"multi\"]\nrates_per_s = [0.5, 2000]\narrival = \"poisson\"\n";
+        let file = parse(text).unwrap();
         assert_eq!(parse(&toml::to_string(&file).unwrap()).unwrap(), file);
     }
 
@@ -283,6 +178,24 @@ mod tests {
         check("[[matrix]]\nconnections = [\"x\"]", &["connections", "per-caller"]);
         check("[[matrix]]\ndelays_ms = [nan]", &["delays_ms", "from 0 to 60000"]);
         check("[[matrix]]\ndelays_ms = [-1.0]", &["delays_ms", "-1"]);
+        check("[[matrix]]\nrates_per_s = []", &["rates_per_s", "empty"]);
+        for rate in ["0", "-1", "nan", "inf", "1e12"] {
+            let text = format!("[[matrix]]\nrates_per_s = [100, {rate}]");
+            check(&text, &["rates_per_s", "from 0.001 to 1000000000"]);
+        }
+        check(
+            "[[matrix]]\nrates_per_s = [1]\narrival = \"often\"",
+            &["often", "`constant`", "`poisson`"],
+        );
+        check("[[matrix]]\narrival = \"poisson\"", &["matrix 1", "arrival", "add rates_per_s"]);
+        check("[defaults]\narrival = \"poisson\"\n[[matrix]]", &["arrival", "add rates_per_s"]);
+        check("[[matrix]]\nyields = [\"yes\"]", &["yes", "boolean"]);
+        check("[[matrix]]\nyields = []", &["yields", "empty"]);
+        check(
+            "[[matrix]]\nserver_runtimes = [\"javascript\"]",
+            &["javascript", "`current-thread`", "`multi`"],
+        );
+        check("[[matrix]]\nserver_runtimes = []", &["server_runtimes", "empty"]);
         check("[[matrix]]\nseconds = inf", &["seconds", "inf"]);
         check("[defaults]\nrounds = 0\n[[matrix]]", &["defaults", "rounds", "from 1 to 1000"]);
         check("run.label = \"My Box\"\n[[matrix]]", &["label", "a-z"]);

@@ -39,7 +39,7 @@ pub fn order(cells: &[PlannedCell], seed: u64, floor: bool) -> Vec<Step> {
         for place in places {
             let cell = &cells[place].cell;
             // In the same minute as the cells that are divided by it, and always before them: a record is complete when written.
-            if cell.delay_us == 0
+            if cell.has_floor()
                 && let Some(measure_ms) = pending.remove(&cell.callers)
             {
                 let work = Work::Floor {
@@ -57,12 +57,12 @@ pub fn order(cells: &[PlannedCell], seed: u64, floor: bool) -> Vec<Step> {
     steps
 }
 
-/// For every number of callers that has a cell without delay: the longest of their windows.
+/// For every number of callers that has a cell of a closed loop without delay: the longest of their windows.
 fn floor_lengths(cells: &[PlannedCell], places: &[usize]) -> BTreeMap<u64, u64> {
     let mut lengths = BTreeMap::new();
     for &place in places {
         let cell = &cells[place].cell;
-        if cell.delay_us == 0 {
+        if cell.has_floor() {
             let length = lengths.entry(cell.callers).or_insert(0);
             *length = cell.measure_ms.max(*length);
         }
@@ -85,10 +85,12 @@ pub(crate) fn shuffle<T>(places: &mut [T], seed: u64) {
 
 #[cfg(test)]
 mod tests {
+    use bench_core::arrival::Arrival;
     use bench_core::lane::Lane;
 
     use super::super::cell::Cell;
     use super::super::connections::Connections;
+    use super::super::pace::Pace;
     use super::*;
 
     fn cells() -> Vec<PlannedCell> {
@@ -108,6 +110,9 @@ mod tests {
                 measure_ms: 100 + callers,
                 calls: None,
                 warmup_ms: 10,
+                yields: false,
+                server_runtime: None,
+                pace: None,
             },
         };
         let mut cells: Vec<_> = (1..=8).map(|callers| cell(callers, 0, 3)).collect();
@@ -163,6 +168,12 @@ mod tests {
                 assert!(steps.iter().position(|step| is_floor(&step)) < first_cell);
             }
         }
-        assert!(order(&cells, 1, false).iter().all(|step| matches!(step.work, Work::Cell(_))));
+        let mut open = cells.clone();
+        for planned in &mut open {
+            planned.cell.pace = Some(Pace::new(5.0, Arrival::Constant));
+        }
+        for steps in [order(&cells, 1, false), order(&open, 1, true)] {
+            assert!(steps.iter().all(|step| matches!(step.work, Work::Cell(_))));
+        }
     }
 }

@@ -11,6 +11,7 @@ use bench_core::server::{ServerInfo, ServerLine};
 
 use super::cell::Cell;
 use super::connections::Connections;
+use super::pace::Pace;
 use crate::child::{Child, Waited};
 use crate::discovery::Stack;
 use crate::interrupt::Interrupt;
@@ -63,6 +64,7 @@ fn attempt(cell: &Cell, programs: &Programs, seed: u64, label: &str, interrupt: 
     let Some(info) = ready(&server, interrupt)? else {
         return Ok(None);
     };
+    check_server(&info, cell).with_context(|| format!("the ready line of {}", programs.stack.server))?;
     let client = Child::spawn(&programs.stack.client, client_command(cell, programs, &info, seed, label))?;
     let record = measure(client, cell, interrupt);
     let server_end = server.close_and_wait(STOP_GRACE);
@@ -130,7 +132,22 @@ pub(crate) fn check_identity(record: &Record, cell: &Cell) -> Result<()> {
     same("framework", &record.framework, &cell.framework)?;
     same("wire", &record.wire, &cell.wire)?;
     same("lane", &record.lane.to_string(), &cell.lane.to_string())?;
-    same("workload", &record.workload, &cell.workload)
+    same("workload", &record.workload, &cell.workload)?;
+    let rate = |rate: Option<f64>| rate.map_or("none".to_owned(), |rate| rate.to_string());
+    same("rate_per_s", &rate(record.rate_per_s), &rate(cell.pace.map(Pace::rate_per_s)))?;
+    let arrival = cell.pace.map_or("none".to_owned(), |pace| pace.arrival.to_string());
+    same("arrival", record.arrival.as_deref().unwrap_or("none"), &arrival)
+}
+
+/// Refuses a server that runs otherwise than it was told to, for the same reason.
+fn check_server(info: &ServerInfo, cell: &Cell) -> Result<()> {
+    if info.yields != cell.yields {
+        bail!("it says yields {}, but {} was asked for", info.yields, cell.yields);
+    }
+    match cell.server_runtime.map(|kind| kind.to_string()) {
+        Some(asked) if asked != info.runtime => bail!("it says runtime '{}', but '{asked}' was asked for", info.runtime),
+        _ => Ok(()),
+    }
 }
 
 /// What is wrong with how the server ended; `None` when nothing is.
@@ -159,6 +176,12 @@ pub(crate) fn server_command(cell: &Cell, programs: &Programs) -> Command {
         .args(["--output", "json", "--exit-on-stdin-close"]);
     if let Some(threads) = cell.server_threads {
         command.args(["--threads", &threads.to_string()]);
+    }
+    if let Some(runtime) = cell.server_runtime {
+        command.args(["--runtime", &runtime.to_string()]);
+    }
+    if cell.yields {
+        command.arg("--yield");
     }
     command
 }
@@ -206,6 +229,9 @@ fn any_client_command(cell: &Cell, programs: &Programs, server: &ServerInfo, see
     if let Some(bytes) = cell.payload_bytes {
         command.args(["--payload", &bytes.to_string()]);
     }
+    if let Some(pace) = cell.pace {
+        command.args(["-r", &pace.rate_per_s().to_string(), "--arrival", &pace.arrival.to_string()]);
+    }
     if let Some(threads) = cell.client_threads {
         command.args(["--threads", &threads.to_string()]);
     }
@@ -222,4 +248,112 @@ fn warmup(cell: &Cell) -> Duration {
 
 fn timeout(cell: &Cell) -> Duration {
     CALL_TIMEOUT + 2 * Duration::from_micros(cell.delay_us)
+}
+
+#[cfg(test)]
+mod tests {
+    use bench_core::arrival::Arrival;
+    use bench_core::runtime::RuntimeKind;
+
+    use super::super::failed::tests::{example_cell, example_record};
+    use super::*;
+
+    fn programs() -> Programs {
+        Programs {
+            stack: Stack {
+                framework: "tcp".to_owned(),
+                library: "tokio".to_owned(),
+                library_version: None,
+                server: "tcp-server".to_owned(),
+                client: "tcp-client".to_owned(),
+            },
+            server: "tcp-server".into(),
+            client: "tcp-client".into(),
+        }
+    }
+
+    fn info() -> ServerInfo {
+        serde_json::from_value(serde_json::json!({
+            "addr": "127.0.0.1:1", "stats": null, "instance": "0", "framework": "tcp", "library": "tokio", "library_version": "0",
+            "wires": [], "lane": "default", "delay_requested_ms": 0.0, "timer_lateness_idle_us_mean": null, "yields": false,
+            "runtime_threads": 1, "runtime": "current-thread", "cpus": null, "build": example_record().record.build, "settings": {}
+        }))
+        .unwrap()
+    }
+
+    fn words(command: &Command) -> String {
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn both_sides_are_told_what_the_cell_asks_for_and_nothing_else() {
+        let check = |cell: &Cell, server: &[&str], client: &[&str]| {
+            let all = [
+                (words(&server_command(cell, &programs())), server, ["--runtime", "--yield"]),
+                (
+                    words(&client_command(cell, &programs(), &info(), 1, "local")),
+                    client,
+                    ["-r ", "--arrival"],
+                ),
+            ];
+            for (words, expected, flags) in all {
+                assert!(expected.iter().all(|part| words.contains(part)), "{expected:?}: {words}");
+                let none = expected.is_empty();
+                assert!(!none || flags.iter().all(|flag| !words.contains(flag)), "{words}");
+            }
+        };
+        check(&example_cell(), &[], &[]);
+        let cell = Cell {
+            yields: true,
+            server_runtime: Some(RuntimeKind::Multi),
+            pace: Some(Pace::new(0.5, Arrival::Poisson)),
+            ..example_cell()
+        };
+        check(&cell, &["--runtime multi", "--yield"], &["-r 0.5 --arrival poisson"]);
+    }
+
+    #[test]
+    fn a_record_or_a_server_of_something_else_is_refused() {
+        let asked = Pace::new(2000.0, Arrival::Poisson);
+        let cell = |pace, yields, server_runtime| Cell {
+            pace,
+            yields,
+            server_runtime,
+            ..example_cell()
+        };
+        let check = |error: Result<()>, parts: &[&str]| {
+            let error = format!("{:#}", error.unwrap_err());
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        };
+        let closed = example_record().record;
+        let mut open = closed.clone();
+        (open.rate_per_s, open.arrival) = (Some(2000.0), Some("poisson".to_owned()));
+        check_identity(&closed, &example_cell()).unwrap();
+        check_identity(&open, &cell(Some(asked), false, None)).unwrap();
+        check(
+            check_identity(&closed, &cell(Some(asked), false, None)),
+            &["rate_per_s 'none'", "'2000' was asked for"],
+        );
+        check(
+            check_identity(&open, &example_cell()),
+            &["rate_per_s '2000'", "'none' was asked for"],
+        );
+        let constant = Pace::new(2000.0, Arrival::Constant);
+        check(
+            check_identity(&open, &cell(Some(constant), false, None)),
+            &["arrival 'poisson'", "'constant' was asked for"],
+        );
+
+        check_server(&info(), &cell(None, false, None)).unwrap();
+        check_server(&info(), &cell(None, false, Some(RuntimeKind::CurrentThread))).unwrap();
+        check(
+            check_server(&info(), &cell(None, true, None)),
+            &["yields false", "true was asked for"],
+        );
+        check(
+            check_server(&info(), &cell(None, false, Some(RuntimeKind::Multi))),
+            &["runtime 'current-thread'", "'multi' was asked for"],
+        );
+    }
 }

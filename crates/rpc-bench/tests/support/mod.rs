@@ -182,6 +182,9 @@ fn good_record() -> Record {
         measure_ms: 1000,
         calls: None,
         warmup_ms: 0,
+        yields: false,
+        server_runtime: None,
+        pace: None,
     };
     let stack = Stack {
         framework: "fake".to_owned(),
