@@ -1,5 +1,11 @@
 //! Tables from records: of a results folder, or of any file of records.
 
+mod agreement;
+mod closed;
+mod columns;
+mod cpus;
+mod notes;
+mod open;
 pub mod render;
 pub mod rows;
 pub mod table;

@@ -1,14 +1,15 @@
-//! From rows to text: one table for each delay and workload, with what a reader must know to read it.
+//! From rows to text: one table for each delay, rate and workload, with what a reader must know to read it.
 
 use std::fmt::Write;
 
-use bench_core::record::{BoundBy, ProcessUse, Record};
-use bench_core::verdict::Verdict;
+use bench_core::units::{calls_per_s, grouped};
 
+use super::columns::{Column, identity};
+use super::cpus::usual_split;
+use super::notes::notes;
 use super::rows::{Row, RowKey};
-use super::table::{Align, Table};
-use crate::sweep::connections::Connections;
-use bench_core::units::{NOTHING, grouped, memory, percent, spread, three_digits, time};
+use super::table::Table;
+use super::{closed, open};
 
 /// Form of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,24 +32,22 @@ pub fn tables(rows: &[Row], form: Form) -> String {
 }
 
 fn one_table(key: &RowKey, rows: &[Row], form: Form, text: &mut String) {
-    let without_delay = key.delay_ms == Some(0.0);
-    let delay = key.delay_ms.map_or("unknown delay".to_owned(), |delay| format!("{delay} ms"));
-    let heading = format!(
-        "{delay}, {}, {} bytes; {}",
-        key.workload,
-        grouped(key.payload_bytes as f64),
-        cpu_split(rows)
-    );
-    let mut table = Table::new(columns(without_delay, rows.iter().any(|row| threads(row).is_some())));
+    let columns = match key.pace {
+        Some(_) => open::columns(rows),
+        None => closed::columns(key, rows),
+    };
+    let of_identity = identity(rows).len();
+    let mut table = Table::new(columns.iter().map(|column| (column.name, column.align)));
     for row in rows {
-        table.row(cells(row, without_delay, rows));
+        table.row(cells(row, &columns, of_identity));
     }
+    let heading = heading(key, rows);
     // Writing to a string cannot fail.
     let _ = match form {
         Form::Text => writeln!(text, "{heading}\n\n{}", table.text()),
         Form::Markdown => writeln!(text, "### {heading}\n\n{}", table.markdown()),
     };
-    let notes = notes(rows, without_delay);
+    let notes = notes(key, rows);
     for note in &notes {
         let _ = writeln!(text, "- {note}");
     }
@@ -57,193 +56,43 @@ fn one_table(key: &RowKey, rows: &[Row], form: Form, text: &mut String) {
     }
 }
 
-fn columns(without_delay: bool, with_threads: bool) -> Vec<(&'static str, Align)> {
-    let mut columns = vec![("framework", Align::Left), ("wire", Align::Left), ("lane", Align::Left)];
-    columns.extend([("callers", Align::Right), ("connections", Align::Right)]);
-    if with_threads {
-        columns.push(("threads s+c", Align::Right));
-    }
-    columns.extend(["throughput/s", if without_delay { "of floor" } else { "of theory" }].map(|name| (name, Align::Right)));
-    columns.extend(["mean", "median", "p90", "p99", "p99.9", "max"].map(|name| (name, Align::Right)));
-    columns.extend([("CPU µs/call (client+server)", Align::Right), ("RSS client / server", Align::Right)]);
-    columns.extend([("failed", Align::Right), ("bound by", Align::Left), ("verdict", Align::Left)]);
-    columns
+fn heading(key: &RowKey, rows: &[Row]) -> String {
+    let delay = key.delay_ms.map_or("unknown delay".to_owned(), |delay| format!("{delay} ms"));
+    let offered = key.pace.map_or(String::new(), |pace| {
+        format!(", offered {}/s, {} arrivals", calls_per_s(pace.rate_per_s()), pace.arrival)
+    });
+    format!(
+        "{delay}, {}, {} bytes{offered}; {}",
+        key.workload,
+        grouped(key.payload_bytes as f64),
+        usual_split(rows)
+    )
 }
 
-fn cells(row: &Row, without_delay: bool, rows: &[Row]) -> Vec<String> {
-    let key = &row.key;
-    let mut cells = vec![
-        key.framework.clone(),
-        key.wire.clone(),
-        key.lane.to_string(),
-        grouped(key.callers as f64),
-    ];
-    cells.push(match key.connections {
-        Connections::PerCaller => grouped(key.callers as f64),
-        Connections::Shared(number) => format!("{} shared", grouped(f64::from(number))),
-    });
-    if rows.iter().any(|row| threads(row).is_some()) {
-        cells.push(threads(row).unwrap_or_else(|| "default".to_owned()));
-    }
+/// The cells of a row; one that is not offered says so in place of its figures.
+fn cells(row: &Row, columns: &[Column], of_identity: usize) -> Vec<String> {
+    let cell = |column: &Column| (column.cell)(row);
     if row.not_offered.is_some() {
-        cells.push("not offered".to_owned());
-        return cells;
+        let identity = columns.iter().take(of_identity).map(cell);
+        return identity.chain(["not offered".to_owned()]).collect();
     }
-    cells.push(spread(&row.figures(|record| record.throughput_per_s), grouped));
-    cells.push(if without_delay {
-        spread(&row.figures(|record| record.floor_ratio), |ratio| format!("{ratio:.3}"))
-    } else {
-        spread(&row.figures(|record| record.theoretical_share), percent)
-    });
-    cells.extend(match &row.times {
-        Some(times) => [
-            times.mean,
-            times.p50 as f64,
-            times.p90 as f64,
-            times.p99 as f64,
-            times.p99_9 as f64,
-            times.max as f64,
-        ]
-        .map(time),
-        None => [NOTHING; 6].map(str::to_owned),
-    });
-    cells.push(cpu_per_call(row));
-    cells.push(format!(
-        "{} / {}",
-        peak_rss(row, |record| &record.client),
-        peak_rss(row, |record| &record.server)
-    ));
-    cells.push(grouped(row.failed() as f64));
-    cells.push(row.bound_by().into_iter().map(bound_name).collect::<Vec<_>>().join(", "));
-    cells.push(row.verdict().map_or(NOTHING.to_owned(), |verdict| verdict.to_string()));
-    cells
-}
-
-/// `23.5 (11.0+12.5)`: the sum is the figure to compare, the split is approximate on loopback.
-fn cpu_per_call(row: &Row) -> String {
-    let Some(sum) = row.mean(|record| record.cpu_us_per_call_sum) else {
-        return NOTHING.to_owned();
-    };
-    let side = |side: fn(&Record) -> &Option<ProcessUse>| row.mean(|record| side(record).as_ref()?.cpu_us_per_call);
-    match (side(|record| &record.client), side(|record| &record.server)) {
-        (Some(client), Some(server)) => {
-            format!("{} ({}+{})", three_digits(sum), three_digits(client), three_digits(server))
-        }
-        _ => three_digits(sum),
-    }
-}
-
-fn peak_rss(row: &Row, side: fn(&Record) -> &Option<ProcessUse>) -> String {
-    let peaks = row
-        .records
-        .iter()
-        .filter_map(|record| side(record).as_ref().map(|side| side.peak_rss_bytes));
-    peaks.max().map_or(NOTHING.to_owned(), memory)
-}
-
-fn threads(row: &Row) -> Option<String> {
-    row.key.cell.as_ref()?.threads()
-}
-
-fn bound_name(bound: BoundBy) -> &'static str {
-    match bound {
-        BoundBy::Server => "server",
-        BoundBy::Client => "client",
-        BoundBy::SharedCpu => "shared-cpu",
-        BoundBy::WakeUp => "wake-up",
-        BoundBy::Delay => "delay",
-        BoundBy::Limit => "limit",
-        BoundBy::Generator => "generator",
-        BoundBy::Unknown => NOTHING,
-    }
-}
-
-/// `client on CPU 0, server on CPU 1`.
-/// The CPUs of most rows, for the heading.
-fn cpu_split(rows: &[Row]) -> String {
-    let mut splits: Vec<(String, usize)> = Vec::new();
-    for split in rows.iter().filter_map(split_of) {
-        match splits.iter_mut().find(|(known, _)| *known == split) {
-            Some((_, rows)) => *rows += 1,
-            None => splits.push((split, 1)),
-        }
-    }
-    // The first of the most frequent ones.
-    let most = splits.iter().rev().max_by_key(|(_, rows)| *rows);
-    most.map_or("CPU sets unknown".to_owned(), |(split, _)| split.clone())
-}
-
-/// On which CPUs the two sides of a row ran.
-fn split_of(row: &Row) -> Option<String> {
-    let mut splits: Vec<String> = Vec::new();
-    for record in &row.records {
-        let (Some(client), Some(server)) = (&record.client, &record.server) else {
-            continue;
-        };
-        let split = format!("client {}, server {}", on_cpus(client), on_cpus(server));
-        if !splits.contains(&split) {
-            splits.push(split);
-        }
-    }
-    (!splits.is_empty()).then(|| splits.join(" and "))
-}
-
-fn on_cpus(side: &ProcessUse) -> String {
-    match side.cpus.as_deref() {
-        None => "on any CPU".to_owned(),
-        Some([one]) => format!("on CPU {one}"),
-        Some(cpus) => format!("on CPUs {}", cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")),
-    }
-}
-
-/// What stands below the table: why rows are not VALID, what is not offered, rows on other CPUs than most, and how to read a saturated
-/// closed loop.
-fn notes(rows: &[Row], without_delay: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    if without_delay {
-        notes.push("Closed loop without a delay: the time of a call is callers / throughput; compare the CPU per call.".to_owned());
-    }
-    let usual = cpu_split(rows);
-    for row in rows {
-        let name = format!(
-            "{} {} c={} {}",
-            row.key.framework, row.key.wire, row.key.callers, row.key.connections
-        );
-        if let Some(reason) = &row.not_offered {
-            notes.push(format!("{name}: not offered: {reason}"));
-        }
-        if let Some(split) = split_of(row).filter(|split| *split != usual) {
-            notes.push(format!("{name}: {split}"));
-        }
-        for verdict in [Verdict::Invalid, Verdict::Suspect] {
-            let reasons = reasons(row, verdict);
-            if !reasons.is_empty() {
-                notes.push(format!("{name}: {verdict}: {}", reasons.join("; ")));
-            }
-        }
-    }
-    notes
-}
-
-/// Why the rounds with this verdict have it.
-fn reasons(row: &Row, verdict: Verdict) -> Vec<String> {
-    let of_round = |record: &Record| {
-        let reasons = record.verdict_reasons.join(", ");
-        record
-            .round
-            .map_or(reasons.clone(), |round| format!("round {}: {reasons}", round + 1))
-    };
-    let with_verdict = row.records.iter().filter(|record| record.verdict == verdict);
-    with_verdict.map(of_round).collect()
+    columns.iter().map(cell).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::rows::rows;
     use super::*;
+    use bench_core::arrival::Arrival;
+    use bench_core::record::{CallsPerCaller, ProcessUse};
+    use bench_core::runtime::RuntimeKind;
+
+    use crate::records::SweepRecord;
     use crate::sweep::cell::Cell;
+    use crate::sweep::connections::Connections;
     use crate::sweep::expand::NotOffered;
     use crate::sweep::failed::tests::{example_cell, example_record, failed_record};
+    use crate::sweep::pace::Pace;
 
     #[test]
     fn a_table_shows_figures_and_says_below_what_is_missing_and_why() {
@@ -261,9 +110,9 @@ mod tests {
         let expected = "\
 0 ms, echo, 581 bytes; CPU sets unknown
 
-framework  wire          lane     callers  connections  throughput/s  of floor    mean  median     p90     p99    p99.9      max  CPU µs/call (client+server)  RSS client / server  failed  bound by  verdict
-grpc       tcp/protobuf  default       50           50           n/a       n/a     n/a     n/a     n/a     n/a      n/a      n/a                          n/a            n/a / n/a       0  n/a       INVALID
-tcp        tcp/protobuf  default       50           50         1,000     0.500  500 µs  500 µs  900 µs  990 µs  1.00 ms  1.00 ms                         23.5            n/a / n/a       0  n/a       VALID
+framework  wire          lane     callers  connections  throughput/s  of floor    mean  median     p90     p99    p99.9      max  Jain  CPU µs/call  client+server  RSS client / server  failed  bound by  verdict
+grpc       tcp/protobuf  default       50           50           n/a       n/a     n/a     n/a     n/a     n/a      n/a      n/a   n/a          n/a            n/a            n/a / n/a       0  n/a       INVALID
+tcp        tcp/protobuf  default       50           50         1,000     0.500  500 µs  500 µs  900 µs  990 µs  1.00 ms  1.00 ms   n/a         23.5            n/a            n/a / n/a       0  n/a       VALID
 tcp        tcp/protobuf  default       50     4 shared   not offered
 
 - Closed loop without a delay: the time of a call is callers / throughput; compare the CPU per call.
@@ -290,5 +139,80 @@ tcp        tcp/protobuf  default       50     4 shared   not offered
             ]
         );
         assert!(text.contains("98.7 %"), "{text}");
+    }
+
+    /// One round of an open loop of 2,000 calls a second, half as many as the example's callers could make.
+    fn offered(round: u64, cpu: f64) -> SweepRecord {
+        let mut example = example_record();
+        let pace = Pace::new(2000.0, Arrival::Poisson);
+        example.cell.as_mut().unwrap().pace = Some(pace);
+        let record = &mut example.record;
+        record.round = Some(round);
+        (record.rate_per_s, record.arrival) = (Some(2000.0), Some("poisson".to_owned()));
+        record.response_time_ns = record.service_time_ns.clone();
+        (record.calls.due, record.calls.unsent, record.calls.in_flight) = (2000, 500, 500);
+        record.floor_ratio = None;
+        record.cpu_us_per_call_sum = Some(cpu);
+        let side = |share: f64, context_switches| ProcessUse {
+            cpu_user_s: cpu * share / 1e3,
+            cpu_sys_s: 0.0,
+            cpu_us_per_call: Some(cpu * share),
+            peak_rss_bytes: 8 << 20,
+            context_switches,
+            threads: 1,
+            cpus: None,
+        };
+        (record.client, record.server) = (Some(side(0.6, 2000)), Some(side(0.4, 500)));
+        (record.wire_bytes_sent_per_call, record.wire_bytes_received_per_call) = (Some(585.0), Some(531.0));
+        example
+    }
+
+    #[test]
+    fn what_was_offered_at_a_rate_stands_in_a_table_of_its_own() {
+        let mut failed = failed_record();
+        failed.record.framework = "grpc".to_owned();
+        (failed.record.rate_per_s, failed.record.arrival) = (Some(2000.0), Some("poisson".to_owned()));
+        failed.cell.as_mut().unwrap().pace = Some(Pace::new(2000.0, Arrival::Poisson));
+        let records = vec![offered(0, 20.0), failed, offered(1, 21.0), example_record()];
+        let text = tables(&rows(records, &[]).unwrap(), Form::Text);
+        let expected = "\
+ 2,000/s, poisson arrivals; client on any CPU, server on any CPU
+
+framework  wire          lane     callers  connections       CPU µs/call  client+server  sent/offered  response p50     p99    p99.9      max  service p99     switches/call  bytes/call sent / received  RSS client / server  failed  bound by  verdict
+grpc       tcp/protobuf  default       50           50               n/a            n/a           n/a           n/a     n/a      n/a      n/a          n/a               n/a                   n/a / n/a            n/a / n/a       0  n/a       INVALID
+tcp        tcp/protobuf  default       50           50  20.5 (20.0–21.0)      12.3+8.20        75.0 %        500 µs  990 µs  1.00 ms  1.00 ms       990 µs  2.50 (2.00+0.50)                   585 / 531  8.00 MiB / 8.00 MiB       0  n/a       VALID
+
+- Open loop: calls are made when they are due, replies or not; response times count from then, service times from when the call was made. Compare the CPU per call.
+- Between the rounds of a row (greatest − least, by the median; median of the rows): CPU per call 4.9 % (most 4.9 %).
+- grpc tcp/protobuf c=50 per-caller: INVALID: round 1: the run could not be made: the server did not start, no call succeeded
+
+";
+        assert_eq!(text.split_once("0 ms, echo, 581 bytes, offered ").unwrap().1, expected);
+        assert!(text.starts_with("0 ms, echo, 581 bytes; CPU sets unknown\n"), "{text}");
+    }
+
+    #[test]
+    fn a_table_with_a_yield_or_a_runtime_says_so_and_how_the_callers_were_served() {
+        let with = |yields: bool, server_runtime: Option<RuntimeKind>, round: u64, calls: [u64; 2]| {
+            let mut example = example_record();
+            example.record.round = Some(round);
+            example.record.calls_per_caller = CallsPerCaller::from_counts(&calls);
+            let cell = example.cell.as_mut().unwrap();
+            (cell.yields, cell.server_runtime) = (yields, server_runtime);
+            example
+        };
+        let records = vec![
+            with(true, Some(RuntimeKind::Multi), 0, [20, 20]),
+            with(false, None, 0, [1000, 1000]),
+            with(false, None, 1, [900, 1100]),
+        ];
+        let text = tables(&rows(records, &[]).unwrap(), Form::Markdown);
+        let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let lines: Vec<Vec<String>> = text.lines().filter(|line| line.starts_with("| ")).map(cells).collect();
+        let column = |name: &str| lines[0].iter().position(|cell| cell == name).unwrap();
+        let shown = |name: &str| [&lines[2][column(name)], &lines[3][column(name)]].map(String::as_str);
+        assert_eq!(shown("server"), ["default", "yield, multi"]);
+        assert_eq!(shown("Jain"), ["0.990", "1.000"]);
+        assert_eq!(shown("calls/caller"), ["900–1,100", "20–20"]);
     }
 }

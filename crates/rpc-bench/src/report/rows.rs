@@ -10,6 +10,8 @@ use crate::records::SweepRecord;
 use crate::sweep::cell::Cell;
 use crate::sweep::connections::Connections;
 use crate::sweep::expand::NotOffered;
+use crate::sweep::pace::Pace;
+use bench_core::units::{NOTHING, time};
 
 /// What tells one row from another.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +22,8 @@ pub struct RowKey {
     pub workload: String,
     /// Size of the request's message in bytes.
     pub payload_bytes: u64,
+    /// What was offered; `None` for a closed loop.
+    pub pace: Option<Pace>,
     /// Concurrent callers.
     pub callers: u64,
     /// Own connections, or shared ones.
@@ -41,8 +45,10 @@ pub struct Row {
     pub key: RowKey,
     /// Its records; none for a cell that is not offered.
     pub records: Vec<Record>,
-    /// Times of all rounds; `None` for an INVALID row or without calls.
+    /// Service times of all rounds; `None` for an INVALID row or without calls.
     pub times: Option<TimesSummary>,
+    /// Response times of all rounds; `None` for a closed loop as well.
+    pub response_times: Option<TimesSummary>,
     /// Why the stack does not offer it.
     pub not_offered: Option<String>,
 }
@@ -61,6 +67,7 @@ impl RowKey {
                 .or(record.delay_requested_ms),
             workload: record.workload.clone(),
             payload_bytes: record.payload_bytes,
+            pace: Pace::of(record),
             callers: cell.as_ref().map_or(record.concurrency, |cell| cell.callers),
             connections: cell.as_ref().map_or(connections, |cell| cell.connections),
             framework: record.framework.clone(),
@@ -75,6 +82,7 @@ impl RowKey {
             delay_ms: Some(cell.delay_us as f64 / 1000.0),
             workload: cell.workload.clone(),
             payload_bytes: cell.payload_bytes.unwrap_or(payload_bytes),
+            pace: cell.pace,
             callers: cell.callers,
             connections: cell.connections,
             framework: cell.framework.clone(),
@@ -92,15 +100,36 @@ impl RowKey {
             &self.framework,
             &self.wire,
             self.lane,
-            self.cell
-                .as_ref()
-                .map(|cell| (cell.server_threads, cell.client_threads, cell.measure_ms)),
+            self.cell.as_ref().map(|cell| {
+                (
+                    cell.server_runtime,
+                    cell.server_threads,
+                    cell.yields,
+                    cell.client_threads,
+                    cell.measure_ms,
+                )
+            }),
         )
+    }
+
+    /// True when the handler answers at once.
+    pub fn without_delay(&self) -> bool {
+        self.delay_ms == Some(0.0)
+    }
+
+    /// Threads that were asked for, where any were.
+    pub fn threads(&self) -> Option<String> {
+        self.cell.as_ref()?.threads()
+    }
+
+    /// What was asked of the server beyond its defaults, where anything was.
+    pub fn server_options(&self) -> Option<String> {
+        self.cell.as_ref()?.server_options()
     }
 
     /// Whether two rows stand in the same table.
     pub fn same_table(&self, other: &Self) -> bool {
-        let table = |key: &Self| (key.delay_ms, key.workload.clone(), key.payload_bytes);
+        let table = |key: &Self| (key.delay_ms, key.workload.clone(), key.payload_bytes, key.pace);
         table(self) == table(other)
     }
 }
@@ -125,6 +154,16 @@ impl Row {
         (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
     }
 
+    /// A service time for a table.
+    pub fn service_time(&self, of: fn(&TimesSummary) -> u64) -> String {
+        time_or_nothing(self.times.as_ref(), of)
+    }
+
+    /// A response time for a table.
+    pub fn response_time(&self, of: fn(&TimesSummary) -> u64) -> String {
+        time_or_nothing(self.response_times.as_ref(), of)
+    }
+
     /// Failed calls of all rounds.
     pub fn failed(&self) -> u64 {
         self.records.iter().map(|record| record.calls.failed_total()).sum()
@@ -142,13 +181,18 @@ impl Row {
     }
 }
 
+fn time_or_nothing(times: Option<&TimesSummary>, of: fn(&TimesSummary) -> u64) -> String {
+    times.map_or(NOTHING.to_owned(), |times| time(of(times) as f64))
+}
+
 /// Merges records into rows and adds those that are not offered, in the order of the tables.
 ///
 /// # Errors
 /// When a histogram cannot be read: the text names the record by its number.
 pub fn rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
-    let mut merged: Vec<Times> = Vec::new();
+    // Service times and response times of each row.
+    let mut merged: Vec<[Times; 2]> = Vec::new();
     for (index, sweep_record) in records.into_iter().enumerate() {
         let key = RowKey::of(&sweep_record);
         let place = rows.iter().position(|row| row.key == key).unwrap_or_else(|| {
@@ -156,20 +200,24 @@ pub fn rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec
                 key,
                 records: Vec::new(),
                 times: None,
+                response_times: None,
                 not_offered: None,
             });
-            merged.push(Times::new());
+            merged.push([Times::new(), Times::new()]);
             rows.len() - 1
         });
-        if let Some(times) = &sweep_record.record.service_time_ns {
-            // Percentiles of several runs come from merged histograms, never from averages.
-            merged[place].merge(&times.times().with_context(|| format!("line {}", index + 1))?);
+        let record = &sweep_record.record;
+        for (merged, times) in merged[place].iter_mut().zip([&record.service_time_ns, &record.response_time_ns]) {
+            if let Some(times) = times {
+                // Percentiles of several runs come from merged histograms, never from averages.
+                merged.merge(&times.times().with_context(|| format!("line {}", index + 1))?);
+            }
         }
         rows[place].records.push(sweep_record.record);
     }
-    for (row, times) in rows.iter_mut().zip(merged) {
+    for (row, [service, response]) in rows.iter_mut().zip(merged) {
         if row.verdict() != Some(Verdict::Invalid) {
-            row.times = times.summary();
+            (row.times, row.response_times) = (service.summary(), response.summary());
         }
     }
     let usual_bytes = rows
@@ -183,6 +231,7 @@ pub fn rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec
             key,
             records: Vec::new(),
             times: None,
+            response_times: None,
             not_offered: Some(reason.clone()),
         });
     }
@@ -190,6 +239,7 @@ pub fn rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec
         let table = |row: &Row| row.key.delay_ms.unwrap_or(f64::INFINITY);
         (table(a).total_cmp(&table(b)))
             .then_with(|| (&a.key.workload, a.key.payload_bytes).cmp(&(&b.key.workload, b.key.payload_bytes)))
+            .then_with(|| a.key.pace.cmp(&b.key.pace))
             .then_with(|| a.key.order().cmp(&b.key.order()))
     });
     Ok(rows)
@@ -218,6 +268,21 @@ mod tests {
         let times = row.times.as_ref().unwrap();
         assert_eq!((times.count, times.min, times.max), (1000, 1000, 1_000_000));
         assert!((times.p50 as f64 / 500_000.0 - 1.0).abs() < 0.002, "{}", times.p50);
+    }
+
+    #[test]
+    fn response_times_of_rounds_are_merged_apart_from_service_times() {
+        let open = |round, times: std::ops::Range<u64>| {
+            let mut example = example(round, 10.0, 1..11);
+            (example.record.rate_per_s, example.record.arrival) = (Some(5.0), Some("constant".to_owned()));
+            example.record.response_time_ns = self::example(round, 10.0, times).record.service_time_ns;
+            example
+        };
+        let rows = rows(vec![open(0, 1..100), open(1, 100..1001)], &[]).unwrap();
+        let [row] = rows.as_slice() else { panic!("{} rows", rows.len()) };
+        let [service, response] = [&row.times, &row.response_times].map(|times| times.as_ref().unwrap());
+        assert_eq!((service.count, response.count), (20, 1000));
+        assert!((response.p99 as f64 / 990_000.0 - 1.0).abs() < 0.002, "{}", response.p99);
     }
 
     #[test]

@@ -1,0 +1,58 @@
+//! What stands below a table: how to read it, why rows are not VALID, what is not offered, rows on other CPUs than most.
+
+use bench_core::record::Record;
+use bench_core::verdict::Verdict;
+
+use super::agreement;
+use super::cpus::{split_of, usual_split};
+use super::rows::{Row, RowKey};
+
+/// The lines, in their order.
+pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if key.pace.is_some() {
+        notes.push(
+            "Open loop: calls are made when they are due, replies or not; response times count from then, service times from when the \
+             call was made. Compare the CPU per call."
+                .to_owned(),
+        );
+    } else if key.without_delay() {
+        notes.push("Closed loop without a delay: the time of a call is callers / throughput; compare the CPU per call.".to_owned());
+    }
+    notes.extend(agreement::line(rows, key.pace.is_some()));
+    let usual = usual_split(rows);
+    for row in rows {
+        let mut name = format!(
+            "{} {} c={} {}",
+            row.key.framework, row.key.wire, row.key.callers, row.key.connections
+        );
+        if let Some(options) = row.key.server_options() {
+            name.push_str(&format!(", {options}"));
+        }
+        if let Some(reason) = &row.not_offered {
+            notes.push(format!("{name}: not offered: {reason}"));
+        }
+        if let Some(split) = split_of(row).filter(|split| *split != usual) {
+            notes.push(format!("{name}: {split}"));
+        }
+        for verdict in [Verdict::Invalid, Verdict::Suspect] {
+            let reasons = reasons(row, verdict);
+            if !reasons.is_empty() {
+                notes.push(format!("{name}: {verdict}: {}", reasons.join("; ")));
+            }
+        }
+    }
+    notes
+}
+
+/// Why the rounds with this verdict have it.
+fn reasons(row: &Row, verdict: Verdict) -> Vec<String> {
+    let of_round = |record: &Record| {
+        let reasons = record.verdict_reasons.join(", ");
+        record
+            .round
+            .map_or(reasons.clone(), |round| format!("round {}: {reasons}", round + 1))
+    };
+    let with_verdict = row.records.iter().filter(|record| record.verdict == verdict);
+    with_verdict.map(of_round).collect()
+}
