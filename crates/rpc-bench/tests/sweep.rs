@@ -7,9 +7,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use bench_core::message::REQUEST_BYTES;
+use bench_core::record::Mode;
 use bench_core::verdict::Verdict;
 use rpc_bench::records::{SweepRecord, read};
 use rpc_bench::sweep::connections::Connections;
+use rpc_bench::sweep::pace::Pace;
 
 fn run(args: &[&str], out: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rpc-bench"))
@@ -38,6 +40,13 @@ fn the_smoke_sweep_measures_every_stack_and_checks_every_reply() {
     assert_eq!(runs.len(), records.len(), "a cell ran twice in a round");
 
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in [
+        "0 ms, echo, 581 bytes, offered 200/s, poisson arrivals;",
+        "sent/offered",
+        "yield, multi",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
     let report = Command::new(env!("CARGO_BIN_EXE_rpc-bench"))
         .arg("report")
         .arg(&folder)
@@ -46,18 +55,23 @@ fn the_smoke_sweep_measures_every_stack_and_checks_every_reply() {
     assert_eq!(String::from_utf8_lossy(&report.stdout), table);
 }
 
-/// Two rounds without delay, one with 10 ms, one with 10 ms over shared connections where the stack has them.
+/// Two rounds without delay, one with 10 ms, one with 10 ms over shared connections where the stack has them, one at a rate, and one with a
+/// yield in a runtime of two threads where the stack has runtimes.
 fn check_stack(framework: &str, records: &[SweepRecord]) {
     let records: Vec<&SweepRecord> = records.iter().filter(|record| record.record.framework == framework).collect();
     let cells_with = |delay_us: u64, shared: bool| {
         let same = |record: &&&SweepRecord| {
             let cell = record.cell.as_ref().unwrap();
-            cell.delay_us == delay_us && matches!(cell.connections, Connections::Shared(_)) == shared
+            let usual = cell.pace.is_none() && cell.server_options().is_none();
+            usual && cell.delay_us == delay_us && matches!(cell.connections, Connections::Shared(_)) == shared
         };
         records.iter().filter(same).count()
     };
     assert_eq!((cells_with(0, false), cells_with(10_000, false)), (2, 1), "{framework}");
     assert!(cells_with(10_000, true) <= 1, "{framework}");
+    let cells = || records.iter().map(|record| record.cell.as_ref().unwrap());
+    assert_eq!(cells().filter(|cell| cell.pace.is_some()).count(), 1, "{framework}");
+    assert!(cells().filter(|cell| cell.server_options().is_some()).count() <= 1, "{framework}");
 
     for SweepRecord { record, cell } in records {
         let cell = cell.as_ref().unwrap();
@@ -75,7 +89,27 @@ fn check_stack(framework: &str, records: &[SweepRecord]) {
             record.server.is_some() && record.server_calls.is_some(),
             "{framework}: the server did not report"
         );
-        assert_eq!(record.floor_ratio.is_some(), cell.delay_us == 0, "{framework}");
+        assert_eq!(record.floor_ratio.is_some(), cell.has_floor(), "{framework}");
+        let server = &record.settings["server"];
+        assert_eq!(server["yields"], cell.yields, "{framework}");
+        if let Some(kind) = cell.server_runtime {
+            assert_eq!(server["runtime"], kind.to_string(), "{framework}");
+        }
+        assert_eq!(
+            (record.mode == Mode::Open, Pace::of(record)),
+            (cell.pace.is_some(), cell.pace),
+            "{framework}"
+        );
+        if let Some(pace) = cell.pace {
+            // What was due in 0.3 s of Poisson arrivals: the mean, and five times its square root.
+            let mean = pace.rate_per_s() * record.elapsed_s;
+            assert!(
+                (record.calls.due as f64 - mean).abs() < 5.0 * mean.sqrt(),
+                "{framework}: {:?}",
+                record.calls
+            );
+            assert!(record.response_time_ns.is_some(), "{framework}");
+        }
     }
 }
 
