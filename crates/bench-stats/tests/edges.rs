@@ -7,7 +7,7 @@ use bench_stats::looks::{DEFAULT_LOOKS, Finding, Looks, Progress};
 use bench_stats::outliers::outliers;
 use bench_stats::power::{MOST_PAIRS, Plan, power};
 use bench_stats::rank::{Better, RankRange, rank_ranges};
-use bench_stats::steady::steadiness;
+use bench_stats::steady::{Steadiness, Step, Trend, steadiness};
 use bench_stats::{Ratio, Unknown, paired_ratio, t_interval};
 use serde::Serialize;
 
@@ -45,6 +45,8 @@ fn hostile() -> Vec<Vec<f64>> {
     }
     sets.push((0..12).map(|power| 10_f64.powi(power * 50 - 300)).collect());
     sets.push((0..12).map(|step| 1.0 + f64::from(step) * f64::EPSILON).collect());
+    // A figure that is farther from the others than a number says in units of their spread.
+    sets.push([(0..11).map(|step| f64::from(step) * 1e-320).collect(), vec![1.0]].concat());
     sets
 }
 
@@ -141,6 +143,34 @@ fn what_cannot_be_said_is_said_in_words() {
     );
     assert_eq!(t_interval(&[1.0], 0.95), Err(Unknown::TooFew { got: 1, needed: 2 }));
     assert_eq!(t_interval(&[GREATEST, -GREATEST], 0.95), Err(Unknown::NotFinite));
+    assert_eq!(outliers(&[1.0; 5]), Err(Unknown::TooFew { got: 5, needed: 6 }));
+    assert_eq!(outliers(&[1.0; 6]), Ok(vec![]));
+}
+
+#[test]
+fn each_test_of_steadiness_has_half_of_the_error_rate() {
+    let of = |trend, step| Steadiness {
+        trend: Trend {
+            tau: 0.4,
+            slope: 0.1,
+            p_value: trend,
+        },
+        step: Step {
+            at: 5,
+            before: 1.0,
+            after: 2.0,
+            p_value: step,
+        },
+    };
+    for (p_value, flagged) in [(0.024, true), (0.026, false)] {
+        assert_eq!(of(p_value, 1.0).has_trend(0.05), Ok(flagged));
+        assert_eq!(of(1.0, p_value).has_step(0.05), Ok(flagged));
+        assert_eq!(of(p_value, 1.0).has_step(0.05), Ok(false));
+        assert_eq!(of(1.0, p_value).has_trend(0.05), Ok(false));
+    }
+    assert_eq!(of(0.0, 0.0).has_step(0.0), Err(Unknown::NotAProbability { got: 0.0 }));
+    assert_eq!(of(0.0, 0.0).has_trend(1.0), Err(Unknown::NotAProbability { got: 1.0 }));
+    assert_eq!(steadiness(&[1.0; 9]), Err(Unknown::TooFew { got: 9, needed: 10 }));
 }
 
 /// Figures around `level` that all differ.
