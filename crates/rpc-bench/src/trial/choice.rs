@@ -84,6 +84,9 @@ impl Choice {
             callers: self.callers,
             connections: self.pool.map_or(Connections::PerCaller, Connections::Shared),
             server_threads: None,
+            server_runtime: None,
+            yields: false,
+            pace: None,
             client_threads: None,
             // Slices have lengths of their own.
             measure_ms: 1,
