@@ -6,6 +6,7 @@ mod columns;
 mod cpus;
 mod notes;
 mod open;
+pub mod ranks;
 pub mod render;
 pub mod rows;
 pub mod table;

@@ -5,6 +5,7 @@ use bench_core::verdict::Verdict;
 
 use super::agreement;
 use super::cpus::{split_of, usual_split};
+use super::ranks;
 use super::rows::{Row, RowKey};
 
 /// The lines, in their order.
@@ -20,6 +21,7 @@ pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
         notes.push("Closed loop without a delay: the time of a call is callers / throughput; compare the CPU per call.".to_owned());
     }
     notes.extend(agreement::line(rows, key.pace.is_some()));
+    notes.extend(ranks::lines(rows, key.pace.is_some()));
     let usual = usual_split(rows);
     for row in rows {
         let mut name = format!(
