@@ -11,7 +11,7 @@ use bench_core::message::REQUEST_BYTES;
 use bench_core::wire::Wire;
 use bench_host::CpuSet;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
+use clap::{ArgGroup, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
 use crate::open::{Pace, PacerKind};
 use crate::registry::{Entry, Registry};
@@ -63,7 +63,9 @@ struct Cli {
     list: bool,
 }
 
+// A held client is told its rates slice by slice.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("paced").args(["rate", "hold"]).multiple(true)))]
 pub(crate) struct MeasureFlags {
     /// The server; every address of a name is tried
     #[arg(short = 's', long, value_name = "HOST:PORT", default_value = DEFAULT_ADDR)]
@@ -90,15 +92,15 @@ pub(crate) struct MeasureFlags {
     pub rate: Option<f64>,
 
     /// Spacing of the calls of an open loop: all alike, or as of many users who know nothing of each other [default: constant]
-    #[arg(long, value_name = "constant|poisson", requires = "rate")]
+    #[arg(long, value_name = "constant|poisson", requires = "paced")]
     pub arrival: Option<Arrival>,
 
     /// How to wait for the next call of an open loop: spin needs CPUs that the server does not use [default: timer]
-    #[arg(long, value_enum, requires = "rate")]
+    #[arg(long, value_enum, requires = "paced")]
     pub pacer: Option<PacerKind>,
 
     /// The pacer's timer wakes the thread at most once in this time: less CPU for later calls; 0 for a wake-up at every instant that a call is due [default: 200us]
-    #[arg(long, value_name = "DURATION", requires = "rate", value_parser = coalesce)]
+    #[arg(long, value_name = "DURATION", requires = "paced", value_parser = coalesce)]
     pub coalesce: Option<Duration>,
 
     /// Connections that the callers share [default: one connection per caller]

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::control::{self, Client};
 use crate::flags::MOST_RATE;
+use crate::open::Pace;
 use crate::session::RunPlan;
 use crate::signals::EXIT_INTERRUPTED;
 
@@ -33,7 +34,7 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
     let mut exit = 0;
     // The first slice comes after the whole warm-up, the later ones after a tenth of their length: the connections stay warm, but the
     // callers have to fall out of step again.
-    let mut first = true;
+    let mut slices: u64 = 0;
     let signals = client.session.signals().clone();
     loop {
         if signals.asked_to_stop() {
@@ -52,13 +53,15 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
             Ok((slice, rate_per_s)) => {
                 let flags = client.setting.flags;
                 let plan = RunPlan {
-                    warmup: if first { flags.warmup } else { slice / 10 },
+                    warmup: if slices == 0 { flags.warmup } else { slice / 10 },
                     count: None,
                     duration: Some(slice),
                     callers: flags.callers(),
-                    pace: rate_per_s.or(flags.rate).map(|rate_per_s| flags.pace_of(rate_per_s)),
+                    pace: rate_per_s
+                        .or(flags.rate)
+                        .map(|rate_per_s| pace_of_slice(flags.pace_of(rate_per_s), slices)),
                 };
-                first = false;
+                slices += 1;
                 let record = client.measure(&plan)?;
                 exit = exit.max(control::exit_code(&record));
                 serde_json::to_string(&record)?
@@ -72,6 +75,14 @@ pub(crate) fn serve_slices(mut client: Client<'_>) -> anyhow::Result<u8> {
     }
     client.session.close();
     Ok(exit)
+}
+
+/// Each slice has arrivals of its own, or Poisson ones would come in the same bunches every time.
+fn pace_of_slice(pace: Pace, slice: u64) -> Pace {
+    Pace {
+        seed: pace.seed.wrapping_add(slice),
+        ..pace
+    }
 }
 
 /// Length and rate of a slice.
@@ -106,6 +117,18 @@ fn read_lines() -> Receiver<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_slice_has_a_seed_of_its_own() {
+        let pace = Pace {
+            rate_per_s: 5.0,
+            arrival: crate::open::Arrival::Poisson,
+            pacer: crate::open::PacerKind::Timer,
+            seed: u64::MAX,
+        };
+        let seeds = [0, 1, 2].map(|slice| pace_of_slice(pace, slice).seed);
+        assert_eq!(seeds, [u64::MAX, 0, 1]);
+    }
 
     #[test]
     fn a_line_is_a_slice_or_says_what_it_should_be() {

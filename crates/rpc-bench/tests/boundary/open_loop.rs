@@ -213,6 +213,39 @@ fn slices_may_be_of_either_loop() {
 }
 
 #[test]
+fn an_overloaded_slice_leaves_nothing_to_the_next() {
+    // Two callers and 20 ms make 100 calls a second at most.
+    let server = Server::start("tcp-server", &["--delay", "20"]);
+    let mut client = server.client_process(&["--hold", "-c", "2", "--warmup", "50ms"]);
+    let mut slice = |rate: u64| {
+        client.write_line(&format!("{{\"slice_ms\": 300, \"rate_per_s\": {rate}}}"));
+        schema::record(&client.next_line().unwrap())
+    };
+    for _ in 0..2 {
+        let over = slice(2_000);
+        assert_open(&over, 600);
+        assert!(over.calls.unsent > 500, "{:?}", over.calls);
+        // Three calls that are due 100 ms after each other: those of the slice before would be in their way for seconds.
+        let under = slice(10);
+        assert_open(&under, 3);
+        assert_eq!((under.calls.unsent, under.calls.failed_total()), (0, 0), "{:?}", under.calls);
+        assert!(under.calls.ok >= 2, "{:?}", under.calls);
+    }
+}
+
+#[test]
+fn a_held_client_may_be_told_the_arrivals_of_its_slices() {
+    let server = Server::start("tcp-server", &[]);
+    let mut client = server.client_process(&["--hold", "-c", "3", "--warmup", "50ms", "--arrival", "poisson", "--pacer", "spin"]);
+    client.write_line("{\"slice_ms\": 200, \"rate_per_s\": 500}");
+    let open = schema::record(&client.next_line().unwrap());
+    assert_eq!(open.arrival.as_deref(), Some("poisson"));
+    client.write_line("{\"slice_ms\": 50}");
+    let closed = schema::record(&client.next_line().unwrap());
+    assert_eq!((closed.mode, closed.arrival), (Mode::Closed, None));
+}
+
+#[test]
 fn a_spinning_pacer_makes_the_same_calls() {
     let server = Server::start("tcp-server", &[]);
     let record = assert_good(&open(&server, &["-r", "1000", "-d", "500ms", "--pacer", "spin"]));
