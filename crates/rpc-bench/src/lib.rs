@@ -14,6 +14,7 @@ pub mod dates;
 pub mod discovery;
 pub mod floor;
 pub mod interrupt;
+pub mod knee;
 pub mod ladder;
 pub mod offer;
 pub mod records;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "fake_stack/knee.rs"]
+mod knee;
 mod support;
 
 use std::io::{BufRead, BufReader, Read};

@@ -5,6 +5,7 @@ mod audit;
 mod calibrate;
 mod check;
 mod floor;
+mod knee;
 mod ladder;
 mod list;
 mod report;
@@ -51,6 +52,8 @@ pub enum Command {
     Ab(ab::AbArgs),
     /// Shows where a call's microseconds of CPU go: codec, frames, each framework
     Ladder(ladder::LadderArgs),
+    /// Finds the highest rate whose p99 response time stays under a limit, and what happens beyond it
+    Knee(knee::KneeArgs),
     /// Measures the loopback floor: calls per second without any framework
     Floor(floor::FloorArgs),
 }
@@ -70,6 +73,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Ab(args) => ab::run(&args, manifest),
         Command::Audit(args) => audit::run(&args),
         Command::Ladder(args) => ladder::run(&args, manifest),
+        Command::Knee(args) => knee::run(&args, manifest),
         Command::Floor(args) => floor::run(&args),
     }
 }

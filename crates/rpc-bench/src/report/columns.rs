@@ -106,7 +106,8 @@ fn peak_rss(row: &Row, side: Side) -> String {
     peaks.max().map_or(NOTHING.to_owned(), memory)
 }
 
-fn bound_name(bound: BoundBy) -> &'static str {
+/// The name of what bound a row, for tables.
+pub(crate) fn bound_name(bound: BoundBy) -> &'static str {
     match bound {
         BoundBy::Server => "server",
         BoundBy::Client => "client",

@@ -2,7 +2,7 @@
 
 mod agreement;
 mod closed;
-mod columns;
+pub(crate) mod columns;
 mod cpus;
 mod notes;
 mod open;

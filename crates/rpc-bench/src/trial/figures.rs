@@ -116,7 +116,11 @@ impl Figures {
     }
 }
 
-fn merged<'a>(records: &[&'a Record], times: impl Fn(&'a Record) -> Option<&'a bench_core::histogram::TimesSummary>) -> Result<Times> {
+/// The times of all records that have them.
+pub(crate) fn merged<'a>(
+    records: &[&'a Record],
+    times: impl Fn(&'a Record) -> Option<&'a bench_core::histogram::TimesSummary>,
+) -> Result<Times> {
     let mut all = Times::new();
     for summary in records.iter().filter_map(|record| times(record)) {
         all.merge(&summary.times().context("a slice")?);
@@ -124,8 +128,8 @@ fn merged<'a>(records: &[&'a Record], times: impl Fn(&'a Record) -> Option<&'a b
     Ok(all)
 }
 
-/// Each slice weighs as much as its calls.
-fn cpu_us_per_call(records: &[&Record]) -> Option<f64> {
+/// CPU of both sides per call in microseconds; each slice weighs as much as its calls.
+pub(crate) fn cpu_us_per_call(records: &[&Record]) -> Option<f64> {
     let with_calls = || records.iter().map(|record| (record.cpu_us_per_call_sum, record.calls.ok as f64));
     let calls: f64 = with_calls().filter(|(cpu, _)| cpu.is_some()).map(|(_, calls)| calls).sum();
     let cpu: f64 = with_calls().filter_map(|(cpu, calls)| Some(cpu? * calls)).sum();

@@ -25,6 +25,16 @@ fn main() {
             eprintln!("first line\nthe server is not the one I know");
             std::process::exit(1);
         }
+        (fails_at_rates, _) if args.iter().any(|arg| arg == "--hold") => {
+            // Until stdin closes; `null` stands for the closed loop.
+            for line in std::io::stdin().lines().map_while(Result::ok) {
+                if fails_at_rates == "client-fails/x" && !line.contains("null") {
+                    eprintln!("that is too much for me");
+                    std::process::exit(1);
+                }
+                record(&wire, include_str!("../../held.json"));
+            }
+        }
         ("client-mistakes/x", _) => record("another/x", include_str!("../../record.json")),
         ("client-fails/x", _) => {
             record(&wire, include_str!("../../failed.json"));

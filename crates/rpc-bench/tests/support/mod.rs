@@ -59,6 +59,7 @@ pub fn fake_workspace() -> PathBuf {
     write(&root.join("ready.json"), &serde_json::to_string(&ready).unwrap());
     write(&root.join("stopped.json"), &serde_json::to_string(&stopped).unwrap());
     write(&root.join("record.json"), &serde_json::to_string(&good_record()).unwrap());
+    write(&root.join("held.json"), &serde_json::to_string(&held_record()).unwrap());
     write(&root.join("failed.json"), &serde_json::to_string(&failed_record()).unwrap());
     root.join("Cargo.toml")
 }
@@ -213,6 +214,13 @@ fn good_record() -> Record {
     record.throughput_per_s = Some(100.0);
     record.service_time_ns = times.summary();
     record.audit();
+    record
+}
+
+/// A slice whose calls were answered within 100 µs of when they were due.
+fn held_record() -> Record {
+    let mut record = good_record();
+    record.response_time_ns = record.service_time_ns.clone();
     record
 }
 

@@ -1,0 +1,215 @@
+//! `rpc-bench knee`: the highest rate whose p99 response time stays under a limit, and what happens beyond it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use bench_core::duration;
+use bench_core::lane::Lane;
+use bench_core::talk;
+use bench_core::units::duration_in_words;
+
+use super::TextOrJson;
+use crate::build::build_in;
+use crate::discovery::Workspace;
+use crate::interrupt::Interrupt;
+use crate::knee::arms::{Chosen, choose};
+use crate::knee::report::Report;
+use crate::knee::{KneeSpec, LEAST_CALLS, estimate, measure};
+use crate::offer::ask_client;
+use crate::sweep::cell::Cell;
+use crate::sweep::connections::Connections;
+use crate::sweep::run_cell::Programs;
+use crate::usage::{self, usage_error};
+
+/// Warm-up of each process pair; each slice has a tenth of its length besides.
+const WARMUP_MS: u64 = 500;
+
+/// Flags of `knee`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A slice passes when its p99 response time (call due to reply decoded) is under --slo, 99 % of the due calls were made,\n\
+    at most 0.1 % failed, and it is not INVALID. Close slices are decided by the best of three. At most -c calls are under way:\n\
+    what waits beyond them waits in the client, and its wait counts. More callers (-c 1000) let more wait in the server.\n\n\
+    Exit codes: 0 good; 1 could not run; 2 usage; 3 a search found no knee; 130 interrupted.\n\n\
+    Examples:\n  rpc-bench knee\n  rpc-bench knee grpc tcp --slo 2ms\n  rpc-bench knee grpc tarpc --pool 4 -c 1000\n  \
+    rpc-bench knee tcp --wire tcp+framed/protobuf,tcp+mux/protobuf --repeats 5\n  \
+    rpc-bench knee --output json | jq '.stacks[] | {name, knee_per_s, at_limit}'"
+)]
+pub struct KneeArgs {
+    /// Frameworks [default: all]
+    #[arg(value_name = "FRAMEWORK")]
+    frameworks: Vec<String>,
+    /// Wires, separated by commas [default: the flagship of each framework]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    wire: Vec<String>,
+    /// Limit of the p99 response time
+    #[arg(long, value_name = "DURATION", default_value = "5ms", value_parser = slo)]
+    slo: Duration,
+    /// Callers: the most calls under way
+    #[arg(short = 'c', long = "concurrency", value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    callers: u64,
+    /// Connections that the callers share [default: one connection per caller]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pool: Option<u32>,
+    /// Lane of both sides
+    #[arg(long, value_name = "default|tuned", default_value_t)]
+    lane: Lane,
+    /// Simulated delay of the servers (a number alone is in milliseconds)
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = milliseconds)]
+    delay: Duration,
+    /// Spacing of the calls: as of many users who know nothing of each other, or all alike
+    #[arg(long, value_name = "poisson|constant", default_value = "poisson", value_parser = ["poisson", "constant"])]
+    arrival: String,
+    /// Searches of each stack, on fresh processes each; medians are shown
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    repeats: u64,
+    /// Length of one slice
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = slice)]
+    slice: Duration,
+    /// How close the knee is bracketed, as a share of it (0.005 to 0.5)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.03, value_parser = precision)]
+    precision: f64,
+    /// No higher rate is tried, in calls per second
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    rate_limit: u64,
+    /// Seed of the orders and the arrivals
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Cargo profile of the binaries
+    #[arg(long, value_name = "NAME", default_value = "release")]
+    profile: String,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    output: TextOrJson,
+}
+
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    duration::parse(text, "ms")
+}
+
+fn slo(text: &str) -> Result<Duration, String> {
+    match milliseconds(text)? {
+        Duration::ZERO => Err("no response takes no time".to_owned()),
+        slo => Ok(slo),
+    }
+}
+
+fn slice(text: &str) -> Result<Duration, String> {
+    match duration::parse(text, "s")? {
+        slice if (Duration::from_millis(10)..=Duration::from_secs(600)).contains(&slice) => Ok(slice),
+        _ => Err("from 10ms to 10m".to_owned()),
+    }
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.005..=0.5).contains(share));
+    share.ok_or_else(|| "a share from 0.005 to 0.5, for example 0.03".to_owned())
+}
+
+pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
+    check(args)?;
+    let spec = KneeSpec {
+        slo_ns: args.slo.as_nanos() as u64,
+        slice_ms: args.slice.as_millis() as u64,
+        repeats: args.repeats,
+        precision: args.precision,
+        rate_limit_per_s: args.rate_limit as f64,
+        seed: args.seed,
+    };
+    let Chosen { arms, not_offered } = chosen(args, &spec, manifest)?;
+    let wires = match arms.len() {
+        1 => "1 wire".to_owned(),
+        wires => format!("{wires} wires"),
+    };
+    talk::say(format_args!("{wires}, about {}", duration_in_words(estimate(&spec, arms.len()))));
+    let interrupt = Interrupt::listen()?;
+    let measured = measure(&spec, &arms, &interrupt, |line| talk::say(format_args!("{line}")));
+    if interrupt.requested() {
+        return Ok(usage::INTERRUPTED);
+    }
+    let Some(stacks) = measured? else { return Ok(usage::INTERRUPTED) };
+    let report = Report {
+        spec,
+        arrival: args.arrival.clone(),
+        not_offered,
+        stacks,
+    };
+    match args.output {
+        TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string(&report)?))?,
+        TextOrJson::Text => talk::print(&report.text())?,
+    }
+    Ok(if report.is_whole() { usage::GOOD } else { usage::ROWS_FAILED })
+}
+
+/// What one flag alone does not show.
+fn check(args: &KneeArgs) -> Result<()> {
+    let refuse = |text: String| Err(usage_error(text));
+    if args.slo * 2 > args.slice {
+        return refuse(format!(
+            "--slo {}: a slice must be at least twice as long, or it ends before a call is late; --slice is {}",
+            duration::format(args.slo),
+            duration::format(args.slice)
+        ));
+    }
+    if args.delay >= args.slo {
+        return refuse(format!(
+            "--slo {}: no response comes before the --delay of {} is over",
+            duration::format(args.slo),
+            duration::format(args.delay)
+        ));
+    }
+    if let Some(pool) = args.pool.filter(|pool| u64::from(*pool) > args.callers) {
+        return refuse(format!("--pool {pool}: more connections than the {} callers", args.callers));
+    }
+    let least = (LEAST_CALLS / args.slice.as_secs_f64()).ceil();
+    if (args.rate_limit as f64) < least {
+        return refuse(format!(
+            "--rate-limit {}: a slice of {} needs {LEAST_CALLS} calls for a p99: raise it to {least}, or make --slice longer",
+            args.rate_limit,
+            duration::format(args.slice)
+        ));
+    }
+    Ok(())
+}
+
+/// Builds what was asked for and asks the clients what they offer.
+fn chosen(args: &KneeArgs, spec: &KneeSpec, manifest: Option<&Path>) -> Result<Chosen> {
+    let workspace = Workspace::discover(manifest)?;
+    let there = |name: &&String| workspace.stacks.iter().any(|stack| stack.framework == **name);
+    if let Some(unknown) = args.frameworks.iter().find(|name| !there(name)) {
+        return Err(usage_error(format!(
+            "there is no framework '{unknown}'; there are: {}",
+            workspace.framework_names()
+        )));
+    }
+    let mut stacks = Vec::new();
+    for stack in workspace.stacks {
+        if !args.frameworks.is_empty() && !args.frameworks.contains(&stack.framework) {
+            continue;
+        }
+        let server = build_in(manifest, &stack.server, &args.profile)?;
+        let client = build_in(manifest, &stack.client, &args.profile)?;
+        let offer = ask_client(&stack.client, &client, &stack.framework)?;
+        stacks.push((Programs { stack, server, client }, offer));
+    }
+    let asked = Cell {
+        framework: String::new(),
+        wire: String::new(),
+        lane: args.lane,
+        workload: String::new(),
+        payload_bytes: None,
+        delay_us: args.delay.as_micros() as u64,
+        callers: args.callers,
+        connections: args.pool.map_or(Connections::PerCaller, Connections::Shared),
+        server_threads: None,
+        server_runtime: None,
+        yields: false,
+        pace: None,
+        client_threads: None,
+        measure_ms: spec.slice_ms,
+        calls: None,
+        warmup_ms: WARMUP_MS,
+    };
+    choose(&stacks, &args.wire, &asked, &args.arrival)
+}
