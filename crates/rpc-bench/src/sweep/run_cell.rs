@@ -72,7 +72,8 @@ fn attempt(cell: &Cell, programs: &Programs, seed: u64, label: &str, interrupt: 
 
     match record {
         Ok(Some(mut record)) => {
-            check_identity(&record, cell).with_context(|| format!("the record of {}", programs.stack.client))?;
+            let checked = check_identity(&record, cell).and_then(|()| check_pace(&record, cell));
+            checked.with_context(|| format!("the record of {}", programs.stack.client))?;
             if let Some(complaint) = complaint_of(server_name, server_end?, &server_words) {
                 record.doubt(complaint);
             }
@@ -124,15 +125,22 @@ fn measure(mut client: Child, cell: &Cell, interrupt: &Interrupt) -> Result<Opti
 
 /// Refuses a record of something other than what was asked for: it would stand in the wrong row.
 pub(crate) fn check_identity(record: &Record, cell: &Cell) -> Result<()> {
-    let same = |what: &str, got: &str, asked: &str| match got == asked {
-        true => Ok(()),
-        false => bail!("it says {what} '{got}', but '{asked}' was asked for"),
-    };
     same("schema_version", &record.schema_version.to_string(), &SCHEMA_VERSION.to_string())?;
     same("framework", &record.framework, &cell.framework)?;
     same("wire", &record.wire, &cell.wire)?;
     same("lane", &record.lane.to_string(), &cell.lane.to_string())?;
-    same("workload", &record.workload, &cell.workload)?;
+    same("workload", &record.workload, &cell.workload)
+}
+
+fn same(what: &str, got: &str, asked: &str) -> Result<()> {
+    if got != asked {
+        bail!("it says {what} '{got}', but '{asked}' was asked for");
+    }
+    Ok(())
+}
+
+/// Refuses a record of another pace: of a held client each slice has its own, so that this is apart from [`check_identity`].
+fn check_pace(record: &Record, cell: &Cell) -> Result<()> {
     let rate = |rate: Option<f64>| rate.map_or("none".to_owned(), |rate| rate.to_string());
     same("rate_per_s", &rate(record.rate_per_s), &rate(cell.pace.map(Pace::rate_per_s)))?;
     let arrival = cell.pace.map_or("none".to_owned(), |pace| pace.arrival.to_string());
@@ -141,13 +149,13 @@ pub(crate) fn check_identity(record: &Record, cell: &Cell) -> Result<()> {
 
 /// Refuses a server that runs otherwise than it was told to, for the same reason.
 fn check_server(info: &ServerInfo, cell: &Cell) -> Result<()> {
-    if info.yields != cell.yields {
-        bail!("it says yields {}, but {} was asked for", info.yields, cell.yields);
-    }
-    match cell.server_runtime.map(|kind| kind.to_string()) {
-        Some(asked) if asked != info.runtime => bail!("it says runtime '{}', but '{asked}' was asked for", info.runtime),
-        _ => Ok(()),
-    }
+    same("yields", &info.yields.to_string(), &cell.yields.to_string())?;
+    let default = || info.runtime.clone();
+    same(
+        "runtime",
+        &info.runtime,
+        &cell.server_runtime.map_or_else(default, |kind| kind.to_string()),
+    )
 }
 
 /// What is wrong with how the server ended; `None` when nothing is.
@@ -329,19 +337,16 @@ mod tests {
         let closed = example_record().record;
         let mut open = closed.clone();
         (open.rate_per_s, open.arrival) = (Some(2000.0), Some("poisson".to_owned()));
-        check_identity(&closed, &example_cell()).unwrap();
-        check_identity(&open, &cell(Some(asked), false, None)).unwrap();
+        check_pace(&closed, &example_cell()).unwrap();
+        check_pace(&open, &cell(Some(asked), false, None)).unwrap();
         check(
-            check_identity(&closed, &cell(Some(asked), false, None)),
+            check_pace(&closed, &cell(Some(asked), false, None)),
             &["rate_per_s 'none'", "'2000' was asked for"],
         );
-        check(
-            check_identity(&open, &example_cell()),
-            &["rate_per_s '2000'", "'none' was asked for"],
-        );
+        check(check_pace(&open, &example_cell()), &["rate_per_s '2000'", "'none' was asked for"]);
         let constant = Pace::new(2000.0, Arrival::Constant);
         check(
-            check_identity(&open, &cell(Some(constant), false, None)),
+            check_pace(&open, &cell(Some(constant), false, None)),
             &["arrival 'poisson'", "'constant' was asked for"],
         );
 
@@ -349,7 +354,7 @@ mod tests {
         check_server(&info(), &cell(None, false, Some(RuntimeKind::CurrentThread))).unwrap();
         check(
             check_server(&info(), &cell(None, true, None)),
-            &["yields false", "true was asked for"],
+            &["yields 'false'", "'true' was asked for"],
         );
         check(
             check_server(&info(), &cell(None, false, Some(RuntimeKind::Multi))),
