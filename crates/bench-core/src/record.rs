@@ -96,6 +96,15 @@ pub struct Record {
     pub callers_lost: u64,
     /// Correct replies per second; null when a check failed.
     pub throughput_per_s: Option<f64>,
+    /// Calls per second that the client's measured loop makes of nothing, on as many CPUs; measured before connecting.
+    #[serde(default)]
+    pub null_ceiling_per_s: Option<f64>,
+    /// Sum over the callers of the time in the window that they were there to call, in seconds: in a counted run until their last call.
+    #[serde(default)]
+    pub callers_active_s: Option<f64>,
+    /// Sum of the ages, within the window, of the calls under way at its end, in seconds.
+    #[serde(default)]
+    pub in_flight_age_s: Option<f64>,
 
     /// Call made → reply decoded, correct replies only.
     pub service_time_ns: Option<TimesSummary>,
@@ -147,6 +156,9 @@ pub struct Record {
     pub verdict: Verdict,
     /// Why not.
     pub verdict_reasons: Vec<String>,
+    /// What a reader may want to know and is no doubt.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// What limited the throughput.
     pub bound_by: BoundBy,
     /// UTC, RFC 3339.

@@ -69,6 +69,8 @@ pub(crate) struct Tally<T = Times> {
     pub unsent: u64,
     /// How long the oldest of those two had been due at the end of the window.
     pub oldest_unanswered_ns: u64,
+    /// Sum of the ages, within the window, of the calls in flight at its end.
+    pub in_flight_age_ns: u64,
     /// All calls, whatever their phase and outcome.
     pub made: u64,
     pub reconnects: u64,
@@ -120,6 +122,7 @@ impl<T> Tally<T> {
             in_flight: 0,
             unsent: 0,
             oldest_unanswered_ns: 0,
+            in_flight_age_ns: 0,
             made: 0,
             reconnects: 0,
             right: 0,
@@ -190,7 +193,7 @@ impl<C: Connect, W: Workload<C>, G: Watch> Caller<C, W, G> {
                 Some(_) => window.phase_counted(made, ended),
             };
             if phase == Phase::InFlight {
-                tally.borrow_mut().unanswered_since(due, window);
+                tally.borrow_mut().was_under_way(due, made, window);
             }
             if phase == Phase::Measured {
                 end.calls += 1;
@@ -299,6 +302,12 @@ impl<T: RecordTime> Tally<T> {
         }
     }
 
+    /// A call that was under way at the window's end: once for each caller and run.
+    fn was_under_way(&mut self, due: u64, made: u64, window: &Window) {
+        self.in_flight_age_ns += window.end().saturating_sub(made.max(window.start()));
+        self.unanswered_since(due, window);
+    }
+
     fn unanswered_since(&mut self, due: u64, window: &Window) {
         self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(window.end().saturating_sub(due));
     }
@@ -346,6 +355,7 @@ impl Tally {
         self.in_flight += other.in_flight;
         self.unsent += other.unsent;
         self.oldest_unanswered_ns = self.oldest_unanswered_ns.max(other.oldest_unanswered_ns);
+        self.in_flight_age_ns += other.in_flight_age_ns;
         self.made += other.made;
         self.reconnects += other.reconnects;
         self.right += other.right;

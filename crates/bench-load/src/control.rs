@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 
 use crate::flags::{MeasureFlags, Output, ShowProgress};
 use crate::hold;
+use crate::null;
 use crate::outcome::{self, Around, Setting};
 use crate::output::RecordFile;
 use crate::registry::{Entry, Registry};
@@ -108,6 +109,9 @@ impl<'a> Client<'a> {
             payload_bytes: flags.payload_bytes(),
             seed: flags.seed,
         };
+        // Before there are connections that it could keep waiting.
+        let threads = flags.threads.unwrap_or(u64::MAX).min(flags.connections());
+        let null_ceiling_per_s = null::ceiling_per_s(threads, &cpus)?;
         let peers = target.addresses.clone();
         let specs = worker_specs(flags, entry, &target, &cpus, workload);
         let show_progress = flags.progress == ShowProgress::Auto;
@@ -128,6 +132,7 @@ impl<'a> Client<'a> {
                 cpus,
                 host: HostInfo::read().context("cannot read what machine this is")?,
                 connect_s: session.connect.as_secs_f64(),
+                null_ceiling_per_s,
                 server_is_here: false,
             },
             session,

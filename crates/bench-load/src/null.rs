@@ -132,6 +132,19 @@ pub fn run(calls: u64, cpus: &CpuSet) -> anyhow::Result<NullRun> {
     bail!("the null client made no call")
 }
 
+/// Calls of [`ceiling_per_s`]: about 10 ms.
+const CEILING_CALLS: u64 = 100_000;
+
+/// Calls per second of the measured loop against nothing, on so many threads of the CPUs `cpus`: one caller on one of them, multiplied.
+/// A client that comes near it measures itself.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn ceiling_per_s(threads: u64, cpus: &CpuSet) -> anyhow::Result<f64> {
+    let at_once = threads.min(cpus.indices().len() as u64).max(1);
+    Ok(at_once as f64 * 1e9 / run(CEILING_CALLS, cpus)?.ns_per_call)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

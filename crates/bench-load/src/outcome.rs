@@ -27,6 +27,8 @@ pub(crate) struct Setting<'a> {
     pub cpus: CpuSet,
     pub host: HostInfo,
     pub connect_s: f64,
+    /// What the client's loop does without any call.
+    pub null_ceiling_per_s: f64,
     /// Server and client are on one machine: a connection has one address at both ends.
     pub server_is_here: bool,
 }
@@ -128,6 +130,9 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         reconnects: tally.reconnects,
         callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
+        null_ceiling_per_s: Some(setting.null_ceiling_per_s),
+        callers_active_s: Some(run.callers_active.as_secs_f64()),
+        in_flight_age_s: Some(seconds(tally.in_flight_age_ns)),
         service_time_ns: tally.service.summary(),
         response_time_ns: open.and_then(|open| open.response.summary()),
         send_lag_ns: open.and_then(|open| open.send_lag.summary()),
@@ -156,6 +161,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         error: None,
         verdict: Verdict::Valid,
         verdict_reasons: Vec::new(),
+        notes: Vec::new(),
         bound_by: BoundBy::Unknown,
         started_at: around.started_at.format(&Rfc3339).unwrap_or_default(),
         round: None,

@@ -48,6 +48,8 @@ pub(crate) struct RunOutcome {
     pub callers: Vec<CallerEnd>,
     pub warmup: Duration,
     pub elapsed: Duration,
+    /// Sum of the time in the window that the callers were there to call: in a counted run until their last call.
+    pub callers_active: Duration,
     pub interrupted: bool,
     /// Process and machine at the window's edges.
     pub usage: ProcessUsage,
@@ -197,7 +199,11 @@ impl Session {
             (Some(count), Some(last)) if tally.answered() == count => last,
             _ => window.end(),
         };
+        let counted = plan.count.is_some() && plan.pace.is_none();
+        let end_of = |caller: &CallerEnd| caller.ended_ns.filter(|_| counted && caller.unsent == 0).unwrap_or(end);
+        let active_ns = callers.iter().map(|caller| end_of(caller).saturating_sub(opened.start)).sum();
         Ok(RunOutcome {
+            callers_active: Duration::from_nanos(active_ns),
             tally,
             callers,
             warmup: Duration::from_nanos(opened.start.saturating_sub(began)),

@@ -208,14 +208,12 @@ fn calls(text: &mut String, record: &Record) {
 }
 
 fn verdict(text: &mut String, record: &Record) {
-    let bound = serde_json::to_value(record.bound_by).ok();
-    let bound = bound.as_ref().and_then(serde_json::Value::as_str).unwrap_or(NOTHING);
     let reasons = match record.verdict {
         Verdict::Valid => String::new(),
         _ => format!(": {}", record.verdict_reasons.join("; ")),
     };
     row(text, "verdict", &format!("{}{reasons}", record.verdict));
-    row(text, "bound by", bound);
+    row(text, "bound by", &record.bound_by.to_string());
     row(text, "build", &format!("{} profile, {}", record.build.profile, record.build.rustc));
 }
 
