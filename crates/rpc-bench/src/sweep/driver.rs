@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use bench_core::lane::Lane;
 use bench_core::message::REQUEST_BYTES;
+use bench_core::record::Record;
 use bench_core::verdict::Verdict;
 
 use super::cell::Cell;
@@ -123,6 +124,39 @@ fn is_bad(SweepRecord { record, .. }: &SweepRecord) -> bool {
     record.error.is_some() || record.verdict == Verdict::Invalid || record.calls.failed_total() > 0
 }
 
+/// Runs a cell, and once more if others used the machine meanwhile. The run that was disturbed less is kept, not the faster one.
+fn undisturbed(cell: &Cell, mut run: impl FnMut() -> CellEnd) -> CellEnd {
+    let first = match run() {
+        CellEnd::Ran(record) if record.was_disturbed() => record,
+        end => return end,
+    };
+    let share = |record: &Record| format!("{:.1} % of the machine's CPU", record.foreign_share() * 100.0);
+    talk::say(format_args!("{cell}: others used {}; it runs again", share(&first)));
+    let second = match run() {
+        CellEnd::Ran(record) => record,
+        CellEnd::Interrupted => return CellEnd::Interrupted,
+        // It did run once.
+        CellEnd::Failed(error) => {
+            let mut first = first;
+            first
+                .notes
+                .push(format!("run again, since others used {}; that run failed: {error}", share(&first)));
+            return CellEnd::Ran(first);
+        }
+    };
+    let worse = |record: &Record| (record.verdict, record.foreign_share());
+    let (which, mut kept, other) = match worse(&second) < worse(&first) {
+        true => ("second", second, first),
+        false => ("first", first, second),
+    };
+    kept.notes.push(format!(
+        "the {which} of two runs; the other: {}: {}",
+        other.verdict,
+        other.verdict_reasons.join(", ")
+    ));
+    CellEnd::Ran(kept)
+}
+
 impl Sweep {
     /// All steps in their order.
     pub fn steps(&self) -> Vec<Step> {
@@ -185,7 +219,7 @@ impl Sweep {
         let unfit = self.unfit.get(&(cell.framework.clone(), cell.wire.clone(), cell.lane));
         let end = match unfit {
             Some(reason) => CellEnd::Failed(format!("not measured, for it fails a check: {reason}")),
-            None => run_cell::run(cell, programs, around.seed, &around.label, interrupt),
+            None => undisturbed(cell, || run_cell::run(cell, programs, around.seed, &around.label, interrupt)),
         };
         let record = match end {
             CellEnd::Ran(record) => {
@@ -215,7 +249,7 @@ impl Sweep {
     }
 
     /// Only for closed loops with messages of the floor's size and without a delay: else it would compare different work.
-    fn floor_ratio(&self, cell: &Cell, record: &bench_core::record::Record, floor: Option<f64>) -> Option<f64> {
+    fn floor_ratio(&self, cell: &Cell, record: &Record, floor: Option<f64>) -> Option<f64> {
         let comparable = cell.has_floor() && record.payload_bytes == REQUEST_BYTES as u64;
         Some(record.throughput_per_s.filter(|_| comparable)? / floor?)
     }
@@ -231,5 +265,51 @@ impl Sweep {
         };
         results.floors.push(floor);
         Ok(Some(outcome))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::failed::tests::{example_cell, example_record};
+    use super::*;
+
+    /// A run in which others used this share of the machine's CPU.
+    fn ran(foreign: f64) -> CellEnd {
+        let mut record = example_record().record;
+        record.foreign_cpu_share = Some(foreign);
+        record.audit();
+        CellEnd::Ran(Box::new(record))
+    }
+
+    /// The kept run's foreign share, and its note; `runs` must all have been made.
+    #[track_caller]
+    fn kept(runs: Vec<CellEnd>) -> (Option<f64>, String) {
+        let mut runs = runs.into_iter();
+        let end = undisturbed(&example_cell(), || runs.next().unwrap());
+        assert!(runs.next().is_none(), "a run was not made");
+        match end {
+            CellEnd::Ran(record) => (record.foreign_cpu_share, record.notes.join("; ")),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_disturbed_cell_runs_once_more_and_the_less_disturbed_run_is_kept() {
+        assert_eq!(kept(vec![ran(0.02)]), (Some(0.02), String::new()));
+        let (share, note) = kept(vec![ran(0.2), ran(0.01)]);
+        assert!(
+            share == Some(0.01) && note.contains("second of two runs") && note.contains("SUSPECT: others used 20.0 %"),
+            "{note}"
+        );
+        let (share, note) = kept(vec![ran(0.2), ran(0.3)]);
+        assert!(
+            share == Some(0.2) && note.contains("first of two runs") && note.contains("SUSPECT: others used 30.0 %"),
+            "{note}"
+        );
+        let (share, note) = kept(vec![ran(0.2), CellEnd::Failed("no port".to_owned())]);
+        assert!(share == Some(0.2) && note.contains("no port"), "{note}");
+        let mut runs = vec![ran(0.2), CellEnd::Interrupted].into_iter();
+        let end = undisturbed(&example_cell(), || runs.next().unwrap());
+        assert!(matches!(end, CellEnd::Interrupted));
     }
 }
