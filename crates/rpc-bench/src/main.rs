@@ -1,4 +1,4 @@
-//! `rpc-bench`: list, sweep, report.
+//! `rpc-bench`: list, check, sweep, report, audit, ladder, calibrate, floor.
 
 use std::process::ExitCode;
 
