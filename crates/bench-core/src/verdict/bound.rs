@@ -5,8 +5,8 @@
 //! 3. *generator*: the client was late or missed its rate by its own doing, or the measured loop itself is what took the time. An open
 //!    loop that kept its rate is bound by nothing.
 //! 4. *shared-cpu*, *client*, *server*: who used nearly all CPUs that it may use.
-//! 5. Neither side did: *limit* if calls waited somewhere else than in the handler and on a CPU, as in a pool or a queue, or if all
-//!    callers of an open loop were waiting; *wake-up* if there is no delay and each call wakes somebody up.
+//! 5. Neither side did, and nobody else took the CPUs away: *limit* if calls waited somewhere else than in the handler and on a CPU, as in
+//!    a pool or a queue, or if all callers of an open loop were waiting; *wake-up* if there is no delay and each call wakes somebody up.
 
 use std::collections::BTreeSet;
 
@@ -99,7 +99,7 @@ impl Record {
         self.mode == Mode::Open && self.calls.unsent as f64 >= RATE_MISSED * self.calls.due as f64 && self.calls.unsent > 0
     }
 
-    /// `None` when one side did not report, or its CPUs are left to the kernel.
+    /// `None` when one side did not report, its CPUs are left to the kernel, or others may have used what it did not.
     fn busy(&self) -> Option<Busy> {
         let (client, server) = (self.client.as_ref()?, self.server.as_ref()?);
         let (client_cpus, server_cpus) = (client.cpus.as_ref()?, server.cpus.as_ref()?);
@@ -108,19 +108,22 @@ impl Record {
         let client_used = used(client, self.elapsed_s);
         let server_used = used(server, self.elapsed_s + self.warmup_s);
         let of_both: BTreeSet<_> = client_cpus.iter().chain(server_cpus).collect();
-        if of_both.len() < client_cpus.len() + server_cpus.len() {
+        let busy = if of_both.len() < client_cpus.len() + server_cpus.len() {
             let all_used = client_used + server_used >= NEARLY_ALL * of_both.len() as f64;
-            return Some(if all_used { Busy::Both } else { Busy::Neither });
-        }
-        let client_busy = client_used >= NEARLY_ALL * client_cpus.len() as f64;
-        let server_busy = server_used >= NEARLY_ALL * server_cpus.len() as f64;
-        Some(match (client_busy, server_busy) {
-            // All CPUs that both may use are used: neither alone is what to improve.
-            (true, true) => Busy::Both,
-            (true, false) => Busy::Client,
-            (false, true) => Busy::Server,
-            (false, false) => Busy::Neither,
-        })
+            if all_used { Busy::Both } else { Busy::Neither }
+        } else {
+            let client_busy = client_used >= NEARLY_ALL * client_cpus.len() as f64;
+            let server_busy = server_used >= NEARLY_ALL * server_cpus.len() as f64;
+            match (client_busy, server_busy) {
+                // All CPUs that both may use are used: neither alone is what to improve.
+                (true, true) => Busy::Both,
+                (true, false) => Busy::Client,
+                (false, true) => Busy::Server,
+                (false, false) => Busy::Neither,
+            }
+        };
+        // A CPU that neither side used is idle only if nobody else did.
+        Some(busy).filter(|busy| *busy != Busy::Neither || !self.was_disturbed())
     }
 
     /// On idle CPUs: calls wait for as long again as they are in the handler, or an open loop had no caller free.
@@ -239,6 +242,11 @@ mod tests {
         };
         check(closed_loop, waking(0.0, 1000), BoundBy::WakeUp);
         check(closed_loop, waking(0.0, 100), BoundBy::Unknown);
+        let disturbed = |record: &mut Record| {
+            waking(0.0, 1000)(record);
+            record.foreign_cpu_share = Some(0.04);
+        };
+        check(closed_loop, disturbed, BoundBy::Unknown);
         check(closed_loop, waking(1.0, 1000), BoundBy::Unknown);
     }
 
