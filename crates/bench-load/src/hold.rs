@@ -122,8 +122,9 @@ mod tests {
     fn every_slice_has_a_seed_of_its_own() {
         let pace = Pace {
             rate_per_s: 5.0,
-            arrival: crate::open::Arrival::Poisson,
+            arrival: bench_core::arrival::Arrival::Poisson,
             pacer: crate::open::PacerKind::Timer,
+            coalesce: Duration::ZERO,
             seed: u64::MAX,
         };
         let seeds = [0, 1, 2].map(|slice| pace_of_slice(pace, slice).seed);
