@@ -59,7 +59,7 @@ impl Held {
         let order = serde_json::json!({ "slice_ms": slice.ms, "rate_per_s": slice.rate_per_s });
         let name = self.client.name().to_owned();
         if let Err(error) = self.client.write_line(&order.to_string()) {
-            bail!("{name} takes no more slices ({error}): {}", self.words());
+            bail!("{name} takes no more slices ({error}): {}", self.final_words());
         }
         let limit = run_cell::longest_slice(&arm.cell, Duration::from_millis(slice.ms)) + SLACK;
         match self.client.next_line(limit, interrupt) {
@@ -72,8 +72,12 @@ impl Held {
                 run_cell::check_identity(&record, &arm.cell).with_context(|| format!("the record of {name}"))?;
                 Ok(Some(record))
             }
-            Waited::Closed => bail!("{name} ended: {}", self.words()),
-            Waited::TimedOut => bail!("{name} did not answer a slice within {} s: {}", limit.as_secs(), self.words()),
+            Waited::Closed => bail!("{name} ended: {}", self.final_words()),
+            Waited::TimedOut => bail!(
+                "{name} did not answer a slice within {} s: {}",
+                limit.as_secs(),
+                join([self.client.last_words(), self.server.last_words()])
+            ),
             Waited::Interrupted => Ok(None),
         }
     }
@@ -88,18 +92,19 @@ impl Held {
         Ok(())
     }
 
-    /// What both said last.
-    fn words(&self) -> String {
-        let words: Vec<String> = [&self.client, &self.server]
-            .into_iter()
-            .map(Child::last_words)
-            .filter(|words| !words.is_empty())
-            .collect();
-        if words.is_empty() {
-            "without a word".to_owned()
-        } else {
-            words.join(" | ")
-        }
+    /// What both said last, of a client that has ended.
+    fn final_words(&self) -> String {
+        join([self.client.final_words(), self.server.last_words()])
+    }
+}
+
+/// Those that are there.
+fn join(words: [String; 2]) -> String {
+    let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
+    if words.is_empty() {
+        "without a word".to_owned()
+    } else {
+        words.join(" | ")
     }
 }
 
