@@ -44,19 +44,15 @@ pub fn choose(stacks: &[(Programs, ClientOffer)], wires: &[String], asked: &Cell
                 ));
                 continue;
             }
-            chosen.arms.push(Arm {
-                name,
-                cell: Cell {
-                    framework: offer.framework.clone(),
-                    wire: entry.wire.clone(),
-                    workload: entry.workload.clone(),
-                    ..asked.clone()
-                },
-                programs: programs.clone(),
-                environment: Vec::new(),
-                server_flags: Vec::new(),
-                client_flags: vec!["--arrival".to_owned(), arrival.to_owned()],
-            });
+            let cell = Cell {
+                framework: offer.framework.clone(),
+                wire: entry.wire.clone(),
+                workload: entry.workload.clone(),
+                ..asked.clone()
+            };
+            let mut arm = Arm::new(&name, cell, programs.clone());
+            arm.client_flags = vec!["--arrival".to_owned(), arrival.to_owned()];
+            chosen.arms.push(arm);
         }
     }
     match chosen.arms.is_empty() {

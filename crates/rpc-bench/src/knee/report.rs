@@ -10,7 +10,6 @@ use super::limit::in_words;
 use super::point::Point;
 use super::result::{Base, Knee, SearchRun};
 use super::search::End;
-use crate::report::columns::bound_name;
 use crate::report::table::{Align, Table};
 use crate::sweep::connections::Connections;
 
@@ -129,7 +128,7 @@ fn knees_of(knee: &Knee) -> Vec<f64> {
 fn bounds(bounds: &[bench_core::record::BoundBy]) -> String {
     match bounds {
         [] => NOTHING.to_owned(),
-        _ => bounds.iter().map(|bound| bound_name(*bound)).collect::<Vec<_>>().join(", "),
+        _ => bounds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Columns of a table: a name, and how a row's cell is made. Those of every table are here; see closed.rs and open.rs for the others.
 
-use bench_core::record::{BoundBy, ProcessUse, Record};
+use bench_core::record::{ProcessUse, Record};
 use bench_core::units::{NOTHING, grouped, memory, spread, three_digits};
 
 use super::rows::Row;
@@ -88,7 +88,7 @@ pub const LAST: [Column; 4] = [
     }),
     Column::numbers("failed", |row| grouped(row.failed() as f64)),
     Column::words("bound by", |row| {
-        row.bound_by().into_iter().map(bound_name).collect::<Vec<_>>().join(", ")
+        row.bound_by().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }),
     Column::words("verdict", |row| {
         row.verdict().map_or(NOTHING.to_owned(), |verdict| verdict.to_string())
@@ -104,18 +104,4 @@ fn peak_rss(row: &Row, side: Side) -> String {
         .iter()
         .filter_map(|record| side(record).as_ref().map(|side| side.peak_rss_bytes));
     peaks.max().map_or(NOTHING.to_owned(), memory)
-}
-
-/// The name of what bound a row, for tables.
-pub(crate) fn bound_name(bound: BoundBy) -> &'static str {
-    match bound {
-        BoundBy::Server => "server",
-        BoundBy::Client => "client",
-        BoundBy::SharedCpu => "shared-cpu",
-        BoundBy::WakeUp => "wake-up",
-        BoundBy::Delay => "delay",
-        BoundBy::Limit => "limit",
-        BoundBy::Generator => "generator",
-        BoundBy::Unknown => NOTHING,
-    }
 }

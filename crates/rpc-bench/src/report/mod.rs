@@ -2,7 +2,7 @@
 
 mod agreement;
 mod closed;
-pub(crate) mod columns;
+mod columns;
 mod cpus;
 mod notes;
 mod open;

@@ -37,6 +37,10 @@ pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
         if let Some(split) = split_of(row).filter(|split| *split != usual) {
             notes.push(format!("{name}: {split}"));
         }
+        for record in &row.records {
+            let round = record.round.map_or(String::new(), |round| format!("round {}: ", round + 1));
+            notes.extend(record.notes.iter().map(|note| format!("{name}: {round}{note}")));
+        }
         for verdict in [Verdict::Invalid, Verdict::Suspect] {
             let reasons = reasons(row, verdict);
             if !reasons.is_empty() {
@@ -57,4 +61,26 @@ fn reasons(row: &Row, verdict: Verdict) -> Vec<String> {
     };
     let with_verdict = row.records.iter().filter(|record| record.verdict == verdict);
     with_verdict.map(of_round).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::rows;
+    use super::*;
+    use crate::sweep::failed::tests::example_record;
+
+    #[test]
+    fn what_a_record_notes_stands_below_its_table_with_its_round() {
+        let mut example = example_record();
+        example.record.round = Some(1);
+        example.record.notes = vec!["run again".to_owned()];
+        let rows = rows(vec![example], &[]).unwrap();
+        let notes = notes(&rows[0].key, &rows);
+        assert!(
+            notes
+                .iter()
+                .any(|note| note == "tcp tcp/protobuf c=50 per-caller: round 2: run again"),
+            "{notes:?}"
+        );
+    }
 }
