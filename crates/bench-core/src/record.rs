@@ -96,6 +96,10 @@ pub struct Record {
     pub callers_lost: u64,
     /// Correct replies per second; null when a check failed.
     pub throughput_per_s: Option<f64>,
+    /// Correct replies per second over the window, part by part: parts of 50 ms, in long windows of 40 to 80 equal lengths. Counted from
+    /// the side, so that a reply at an edge may be in either part.
+    #[serde(default)]
+    pub replies_per_s_over_time: Vec<f64>,
     /// Calls per second that the client's measured loop makes of nothing, on as many CPUs; measured before connecting.
     #[serde(default)]
     pub null_ceiling_per_s: Option<f64>,

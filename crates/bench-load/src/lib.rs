@@ -24,6 +24,7 @@ mod blocking;
 mod caller;
 mod connect;
 mod control;
+mod evenness;
 mod flags;
 mod hold;
 mod link;

@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::caller::Tally;
+use crate::evenness;
 use crate::flags::MeasureFlags;
 use crate::registry::{Entry, Registry};
 use crate::server_stats;
@@ -130,6 +131,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         reconnects: tally.reconnects,
         callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
+        replies_per_s_over_time: run.rates_per_s.clone(),
         null_ceiling_per_s: Some(setting.null_ceiling_per_s),
         callers_active_s: Some(run.callers_active.as_secs_f64()),
         in_flight_age_s: Some(seconds(tally.in_flight_age_ns)),
@@ -161,7 +163,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         error: None,
         verdict: Verdict::Valid,
         verdict_reasons: Vec::new(),
-        notes: Vec::new(),
+        notes: evenness::note(&run.rates_per_s).into_iter().collect(),
         bound_by: BoundBy::Unknown,
         started_at: around.started_at.format(&Rfc3339).unwrap_or_default(),
         round: None,

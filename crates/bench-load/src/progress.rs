@@ -46,6 +46,13 @@ impl Progress {
         self.warm_callers.store(0, Ordering::Relaxed);
     }
 
+    /// Correct replies so far, as they were a moment ago.
+    pub fn replies(&self) -> u64 {
+        // Failures first: a call between the two readings must not make the difference negative.
+        let failed = self.failed.load(Ordering::Relaxed);
+        self.ended.load(Ordering::Relaxed).saturating_sub(failed)
+    }
+
     pub fn warm_callers(&self) -> u64 {
         self.warm_callers.load(Ordering::Relaxed)
     }

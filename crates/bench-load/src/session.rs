@@ -11,6 +11,7 @@ use bench_host::{MachineCpu, ProcessUsage, now_ns};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::caller::{CallerEnd, Tally};
+use crate::evenness::Evenness;
 use crate::open::Pace;
 use crate::progress::{Progress, ProgressLine};
 use crate::registry::Entry;
@@ -51,6 +52,8 @@ pub(crate) struct RunOutcome {
     /// Sum of the time in the window that the callers were there to call: in a counted run until their last call.
     pub callers_active: Duration,
     pub interrupted: bool,
+    /// Correct replies per second over the window, part by part.
+    pub rates_per_s: Vec<f64>,
     /// Process and machine at the window's edges.
     pub usage: ProcessUsage,
     pub machine: (MachineCpu, MachineCpu),
@@ -172,7 +175,8 @@ impl Session {
                 Opened::now(&window, plan)?
             }
         };
-        let interrupted = self.wait_until(opened.planned_end, "measuring", &mut runs)?;
+        let mut evenness = Evenness::since(now_ns(), self.replies());
+        let interrupted = self.measure_until(opened.planned_end, &mut evenness, &mut runs)?;
         window.end_by(now_ns());
         let usage = ProcessUsage::now()?.since(&opened.usage);
         let machine_after = MachineCpu::now()?;
@@ -209,6 +213,7 @@ impl Session {
             warmup: Duration::from_nanos(opened.start.saturating_sub(began)),
             elapsed: Duration::from_nanos(end.saturating_sub(opened.start)),
             interrupted,
+            rates_per_s: evenness.rates_per_s(),
             usage,
             machine: (opened.machine, machine_after),
         })
@@ -229,6 +234,26 @@ impl Session {
 
     fn warm_callers(&self) -> u64 {
         self.workers.iter().map(|worker| worker.progress.warm_callers()).sum()
+    }
+
+    fn replies(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.progress.replies()).sum()
+    }
+
+    /// Waits as [`Self::wait_until`] does, and looks at the replies from time to time.
+    fn measure_until(&mut self, instant_ns: u64, evenness: &mut Evenness, runs: &mut Runs) -> anyhow::Result<bool> {
+        loop {
+            let next_look = instant_ns.min(now_ns() + nanos(LOOK));
+            let interrupted = self.wait_until(next_look, "measuring", runs)?;
+            let now = now_ns();
+            if interrupted || runs.all_ended() {
+                return Ok(interrupted);
+            }
+            evenness.look(now, self.replies());
+            if now >= instant_ns {
+                return Ok(false);
+            }
+        }
     }
 
     /// Waits until an instant, until all threads have ended their run, or until a signal; says whether it was a signal.

@@ -39,7 +39,7 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Result<Interval, Unknown> 
     finite(values)?;
     let scaled = Scaled::of(values);
     let sample = Moments::of(&scaled.values);
-    let freedom = sample.count - 1;
+    let freedom = (sample.count - 1) as f64;
     let half_width = critical(1.0 - confidence, freedom)? * sample.standard_error();
     let interval = Interval {
         estimate: sample.mean * scaled.unit,

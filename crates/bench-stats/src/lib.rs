@@ -7,6 +7,7 @@
 //! |---|---|
 //! | how large is it, and how sure is that | [`t_interval`] |
 //! | how much faster than the control | [`paired_ratio`] |
+//! | what changed since another set of runs | [`change()`] |
 //! | which place does each stack have | [`rank::rank_ranges`] |
 //! | are these processes enough | [`looks::Looks`] |
 //! | which process was out of line | [`outliers::outliers`] |
@@ -14,6 +15,7 @@
 //! | what could so many processes show at all | [`power::Plan`] |
 
 mod bisect;
+mod change;
 pub mod holm;
 mod interval;
 pub mod looks;
@@ -26,6 +28,7 @@ pub mod steady;
 mod student;
 mod unknown;
 
+pub use change::{BetweenBatches, Change, change};
 pub use interval::{Interval, t_interval};
 pub use ratio::{Ratio, paired_ratio};
 pub use unknown::Unknown;

@@ -123,10 +123,10 @@ struct Test {
 
 impl Test {
     fn new(pairs: usize, alpha: f64) -> Result<Self, Unknown> {
-        let freedom = pairs - 1;
+        let freedom = (pairs - 1) as f64;
         Ok(Self {
             critical: critical(alpha, freedom)?,
-            freedom: freedom as f64,
+            freedom,
         })
     }
 

@@ -6,10 +6,11 @@ use crate::Unknown;
 use crate::bisect::least_that;
 use crate::unknown::{enough, probability};
 
-fn distribution(freedom: usize) -> Result<StudentsT, Unknown> {
+/// Degrees of freedom need not be whole: those of unequal variances are not.
+fn distribution(freedom: f64) -> Result<StudentsT, Unknown> {
     // One degree of freedom is two figures.
-    enough(freedom + 1, 2)?;
-    StudentsT::new(0.0, 1.0, freedom as f64).map_err(|_| Unknown::NotFinite)
+    enough(freedom as usize + 1, 2)?;
+    StudentsT::new(0.0, 1.0, freedom).map_err(|_| Unknown::NotFinite)
 }
 
 /// What |t| is above with probability `alpha`: to 10 digits or more where alpha is at most 0.9 and there are up to a million degrees of
@@ -21,7 +22,7 @@ fn distribution(freedom: usize) -> Result<StudentsT, Unknown> {
 /// # Errors
 ///
 /// If `alpha` is no probability, or so small that the result is above 1e150, or if there is no degree of freedom.
-pub(crate) fn critical(alpha: f64, freedom: usize) -> Result<f64, Unknown> {
+pub(crate) fn critical(alpha: f64, freedom: f64) -> Result<f64, Unknown> {
     /// Squares of larger t overflow.
     const GREATEST: f64 = 1e150;
     let distribution = distribution(freedom)?;
@@ -43,7 +44,7 @@ pub(crate) fn critical(alpha: f64, freedom: usize) -> Result<f64, Unknown> {
 /// # Errors
 ///
 /// If there is no degree of freedom.
-pub(crate) fn two_sided_p(t: f64, freedom: usize) -> Result<f64, Unknown> {
+pub(crate) fn two_sided_p(t: f64, freedom: f64) -> Result<f64, Unknown> {
     Ok((2.0 * distribution(freedom)?.sf(t.abs())).clamp(0.0, 1.0))
 }
 

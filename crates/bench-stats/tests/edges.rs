@@ -8,7 +8,7 @@ use bench_stats::outliers::outliers;
 use bench_stats::power::{MOST_PAIRS, Plan, power};
 use bench_stats::rank::{Better, RankRange, rank_ranges};
 use bench_stats::steady::{Steadiness, Step, Trend, steadiness};
-use bench_stats::{Ratio, Unknown, paired_ratio, t_interval};
+use bench_stats::{BetweenBatches, Change, Ratio, Unknown, change, paired_ratio, t_interval};
 use serde::Serialize;
 
 const GREATEST: f64 = f64::MAX;
@@ -72,6 +72,10 @@ fn no_figures_bring_a_nan_or_an_infinity_out_of_any_question() {
         check(&outliers(values), "outliers", values);
         check(&steadiness(values), "steadiness", values);
         for control in &sets {
+            for sd_log in [0.0, 1e-300, 0.01, GREATEST] {
+                let answer = change(values, control, BetweenBatches { sd_log, freedom: 1 }, 0.95);
+                check(&answer, "change", &[values.as_slice(), control].concat());
+            }
             check(
                 &paired_ratio(values, control, 0.95),
                 "ratio",
@@ -126,6 +130,14 @@ fn what_cannot_be_said_is_said_in_words() {
     says(
         paired_ratio(&[1.0; 7], &[1.0; 6], 0.95),
         "7 figures beside 6 of the same rounds: each round must have both",
+    );
+    let change_of = |count, sd_log, freedom| change(&[1.0; 6], &vec![1.0; count], BetweenBatches { sd_log, freedom }, 0.95);
+    let says_of_a_change = |unknown: Result<Change, Unknown>, text: &str| assert_eq!(unknown.unwrap_err().to_string(), text);
+    says_of_a_change(change_of(5, 0.0, 1), "too few runs: 5, at least 6 are needed");
+    says_of_a_change(change_of(6, 0.0, 0), "too few runs: 1, at least 2 are needed");
+    says_of_a_change(
+        change_of(6, -1.0, 1),
+        "a figure is zero or negative: a ratio needs figures above zero",
     );
     let zero = "a figure is zero or negative: a ratio needs figures above zero";
     says(paired_ratio(&[1.0, 1.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 6], 0.95), zero);

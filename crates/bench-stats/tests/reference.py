@@ -69,6 +69,34 @@ def ratio(values, control, confidence):
     }
 
 
+def change(old, new, sd_log, freedom, confidence):
+    logs = [[Fraction(Decimal(value).ln()) for value in side] for side in (old, new)]
+    means = [sum(side) / len(side) for side in logs]
+    parts = [(sum((log - mean) ** 2 for log in side) / (len(side) - 1) / len(side), len(side) - 1) for side, mean in zip(logs, means)]
+    parts.append((2 * Fraction(sd_log) ** 2, freedom))
+    variance = sum(part for part, _ in parts)
+    difference = means[1] - means[0]
+    if variance == 0:
+        half, all_freedom = 0, sum(freedom for _, freedom in parts)
+        p_value = 1.0 if difference == 0 else 0.0
+    else:
+        all_freedom = float(variance**2 / sum(part**2 / freedom for part, freedom in parts))
+        half = Fraction(float(stats.t.isf((1 - confidence) / 2, all_freedom))) * root(variance)
+        p_value = two_sided(float(difference / root(variance)), all_freedom)
+    if sd_log == 0 and min(numpy.std(numpy.log(side)) for side in (old, new)) > 1e-3:
+        test = stats.ttest_ind(numpy.log(new), numpy.log(old), equal_var=False)
+        agree(p_value, test.pvalue)
+        agree(all_freedom, test.df)
+        agree(math.exp(difference - half), math.exp(test.confidence_interval(confidence).low))
+    return {
+        "ratio": math.exp(difference),
+        "low": math.exp(difference - half),
+        "high": math.exp(difference + half),
+        "freedom": float(all_freedom),
+        "p_value": p_value,
+    }
+
+
 def holm(p_values):
     """From the definition: step through the sorted p-values while each is at most alpha / (tests left); the least such alpha of each."""
     adjusted = []
@@ -175,6 +203,7 @@ def needed(ratio, sd_log, alpha, power):
 ANSWERS = {
     "interval": interval,
     "ratio": ratio,
+    "change": change,
     "rank": rank,
     "steady": steady,
     "outliers": outliers,

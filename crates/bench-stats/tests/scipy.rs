@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, ensure};
 use bench_stats::power::{Plan, power};
 use bench_stats::rank::{Better, rank_ranges};
 use bench_stats::steady::steadiness;
-use bench_stats::{outliers::outliers, paired_ratio, t_interval};
+use bench_stats::{BetweenBatches, change, outliers::outliers, paired_ratio, t_interval};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use support::Random;
@@ -36,7 +36,17 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let cases = Arc::new(all_cases());
     let answers = Arc::new(OnceLock::new());
-    let kinds = ["interval", "ratio", "rank", "steady", "outliers", "power", "detectable", "needed"];
+    let kinds = [
+        "interval",
+        "ratio",
+        "change",
+        "rank",
+        "steady",
+        "outliers",
+        "power",
+        "detectable",
+        "needed",
+    ];
     let interop = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interop");
     if !interop.join(".venv-scipy/stamp").is_file() && std::env::var_os("CI").is_none() {
         for kind in kinds {
@@ -126,6 +136,7 @@ fn all_cases() -> Vec<Case> {
         size: 0.0,
         input: json!({"values": values, "control": control, "confidence": confidence}),
     }));
+    cases.extend((0..300).map(|round| change_case(&mut random, round)));
     cases.extend((0..120).map(|_| rank_case(&mut random)));
     cases.extend(series(&mut random).into_iter().map(|slices| Case {
         kind: "steady",
@@ -196,6 +207,31 @@ fn ratio_samples(random: &mut Random) -> Vec<(Vec<f64>, Vec<f64>, f64)> {
     // One quotient overflows, its logarithm does not.
     samples.push(([1e200, 1e190, 1e190, 1e190, 1e190, 1e190].into(), [1e-110; 6].into(), 0.95));
     samples
+}
+
+fn change_case(random: &mut Random, round: usize) -> Case {
+    let mut set = |ratio| {
+        let (count, sd_log) = (random.whole(6, 60), 10_f64.powf(random.uniform(-4.0, -0.3)));
+        random.log_normals(count, ratio, sd_log)
+    };
+    let (mut old, mut new) = (set(0.3), set(0.33));
+    if round.is_multiple_of(20) {
+        // No spread at all, in one set or in both.
+        old = vec![0.25; 7];
+        new = if round.is_multiple_of(40) { vec![0.5; 9] } else { new };
+    }
+    let sd_log = if round.is_multiple_of(5) {
+        0.0
+    } else {
+        10_f64.powf(random.uniform(-4.0, -1.0))
+    };
+    let (freedom, confidence) = (random.whole(1, 12), CONFIDENCES[round % 5]);
+    Case {
+        kind: "change",
+        ours: json!(change(&old, &new, BetweenBatches { sd_log, freedom }, confidence).unwrap()),
+        size: 0.0,
+        input: json!({"old": old, "new": new, "sd_log": sd_log, "freedom": freedom, "confidence": confidence}),
+    }
 }
 
 fn rank_case(random: &mut Random) -> Case {

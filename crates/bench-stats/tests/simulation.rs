@@ -11,7 +11,7 @@ use bench_stats::looks::{DEFAULT_LOOKS, Looks, Progress};
 use bench_stats::power::{Plan, power};
 use bench_stats::rank::{Better, rank_ranges};
 use bench_stats::steady::steadiness;
-use bench_stats::{LEAST_PROCESSES, outliers::outliers, paired_ratio, t_interval};
+use bench_stats::{BetweenBatches, LEAST_PROCESSES, change, outliers::outliers, paired_ratio, t_interval};
 use support::Random;
 
 const TRIALS: usize = 10_000;
@@ -52,6 +52,35 @@ fn rounds(random: &mut Random, count: usize, ratio: f64, sd_log: f64) -> (Vec<f6
     let factors = random.log_normals(count, ratio, sd_log);
     let values = control.iter().zip(factors).map(|(control, factor)| control * factor).collect();
     (values, control)
+}
+
+/// Each set was measured in another hour, which moved it by itself.
+#[test]
+fn changes_between_sets_cover_at_their_confidence_if_the_noise_between_batches_is_known() {
+    let mut random = Random::seeded(11);
+    for (counts, sd_logs, between) in [
+        ([6, 6], [0.02, 0.02], 0.0),
+        ([6, 24], [0.1, 0.01], 0.0),
+        ([12, 12], [0.02, 0.05], 0.03),
+    ] {
+        // Known as well as from eleven batches.
+        let freedom = 10;
+        let name = format!("change of sets of {counts:?} with sd {sd_logs:?}, {between} between them");
+        let covered = rate(&name, TRIALS, || {
+            let mut set = |which: usize| {
+                let hour = (between * random.normal()).exp();
+                random.log_normals(counts[which], hour, sd_logs[which])
+            };
+            let (old, new) = (set(0), set(1));
+            let estimate = (random.normals(freedom + 1, 0.0, between), freedom as f64);
+            let mean = estimate.0.iter().sum::<f64>() / (freedom + 1) as f64;
+            let sd_log = (estimate.0.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / estimate.1).sqrt();
+            let found = change(&old, &new, BetweenBatches { sd_log, freedom }, 0.95).unwrap();
+            found.low <= 1.0 && 1.0 <= found.high
+        });
+        // Welch's approximation errs by a percent or so where few figures have unequal spreads.
+        assert!((covered - 0.95).abs() <= 0.01 + bound(0.95, TRIALS), "{covered}");
+    }
 }
 
 #[test]

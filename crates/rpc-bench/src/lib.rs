@@ -10,6 +10,7 @@ pub mod calibrate;
 pub mod check;
 pub mod child;
 pub mod command;
+pub mod compare;
 pub mod dates;
 pub mod discovery;
 pub mod floor;

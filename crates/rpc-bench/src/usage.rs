@@ -10,7 +10,7 @@ pub const COULD_NOT_RUN: u8 = 1;
 pub const USAGE: u8 = 2;
 /// It ran, but a cell failed, calls failed, or a row is INVALID.
 pub const ROWS_FAILED: u8 = 3;
-/// `ab` or `compare` found a regression beyond its threshold.
+/// `ab` found a regression beyond its threshold.
 pub const REGRESSION: u8 = 4;
 /// Stopped by SIGINT or SIGTERM; what was complete is kept.
 pub const INTERRUPTED: u8 = 130;

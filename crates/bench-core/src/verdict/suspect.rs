@@ -4,6 +4,9 @@ use crate::record::Record;
 
 /// Foreign CPU plus steal, of the machine's, above which a row is suspect.
 const FOREIGN_SHARE_SUSPECT: f64 = 0.03;
+/// How much more than the window's length, as a share and in seconds, the time between the readings at its edges may be.
+const LATE_READING_SHARE: f64 = 0.05;
+const LATE_READING_S: f64 = 0.02;
 /// Replies per caller from which one who got none was starved.
 const OTHERS_CALLS: u64 = 10;
 
@@ -33,6 +36,7 @@ impl Record {
         if self.settings.get("server").and_then(|server| server.get("optimised")) == Some(&false.into()) {
             reasons.push("the server is not optimised".to_owned());
         }
+        reasons.extend(self.cpu_beyond_the_window());
         if self.was_disturbed() {
             reasons.push(format!(
                 "others used {:.1} % of the machine's CPU: run it again",
@@ -40,6 +44,16 @@ impl Record {
             ));
         }
         reasons
+    }
+
+    /// The client's CPU time is read at the window's edges; on a machine with thousands of busy threads the reader may come late.
+    fn cpu_beyond_the_window(&self) -> Option<String> {
+        let client = self.client.as_ref()?;
+        let used_s = client.cpu_user_s + client.cpu_sys_s;
+        let most_s = self.host.info.cpus as f64 * self.elapsed_s;
+        (used_s > most_s * (1.0 + LATE_READING_SHARE) + LATE_READING_S).then(|| {
+            format!("the client's {used_s:.2} s of CPU do not fit into the window ({most_s:.2} s on all CPUs): its edge was read late, measure for longer")
+        })
     }
 
     /// Share of the machine's CPU that anything but client and server used, what the hypervisor took away included; 0 where it is unknown.
@@ -56,7 +70,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::super::example::{closed_loop, suspect, valid};
-    use crate::record::CallsPerCaller;
+    use crate::record::{CallsPerCaller, ProcessUse, Record};
 
     #[test]
     fn what_disturbed_a_run_is_said() {
@@ -84,6 +98,26 @@ mod tests {
             "some callers got no reply",
         );
         valid(closed_loop, |record| record.calls_per_caller = Some(callers(1)));
+    }
+
+    #[test]
+    fn a_client_uses_no_more_cpu_than_there_is() {
+        let with_cpu = |share: f64| {
+            move |record: &mut Record| {
+                let most_s = record.host.info.cpus as f64 * record.elapsed_s;
+                record.client = Some(ProcessUse {
+                    cpu_user_s: most_s * share,
+                    cpu_sys_s: 0.01,
+                    cpu_us_per_call: None,
+                    peak_rss_bytes: 1 << 20,
+                    context_switches: 0,
+                    threads: 1,
+                    cpus: None,
+                });
+            }
+        };
+        suspect(closed_loop, with_cpu(1.1), "do not fit into the window");
+        valid(closed_loop, with_cpu(1.02));
     }
 
     #[test]

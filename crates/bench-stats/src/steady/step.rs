@@ -40,7 +40,7 @@ pub(super) fn of(slices: &Scaled) -> Result<Step, Unknown> {
             needed: 2 * EDGE,
         });
     };
-    let p_value = two_sided_p(found.t, values.len() - 2)?;
+    let p_value = two_sided_p(found.t, (values.len() - 2) as f64)?;
     Ok(Step {
         at,
         before: found.before * slices.unit,

@@ -4,6 +4,7 @@ mod ab;
 mod audit;
 mod calibrate;
 mod check;
+mod compare;
 mod floor;
 mod knee;
 mod ladder;
@@ -50,6 +51,8 @@ pub enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Compares a framework with itself with one thing changed: a dependency, a setting, a revision
     Ab(ab::AbArgs),
+    /// Says what changed between two recorded sets
+    Compare(compare::CompareArgs),
     /// Shows where a call's microseconds of CPU go: codec, frames, each framework
     Ladder(ladder::LadderArgs),
     /// Finds the highest rate whose p99 response time stays under a limit, and what happens beyond it
@@ -71,6 +74,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args, manifest),
         Command::Ab(args) => ab::run(&args, manifest),
+        Command::Compare(args) => compare::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Ladder(args) => ladder::run(&args, manifest),
         Command::Knee(args) => knee::run(&args, manifest),

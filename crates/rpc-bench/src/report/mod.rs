@@ -6,6 +6,7 @@ mod columns;
 mod cpus;
 mod notes;
 mod open;
+mod out_of_line;
 pub mod ranks;
 pub mod render;
 pub mod rows;

@@ -3,10 +3,10 @@
 use bench_core::record::Record;
 use bench_core::verdict::Verdict;
 
-use super::agreement;
 use super::cpus::{split_of, usual_split};
 use super::ranks;
 use super::rows::{Row, RowKey};
+use super::{agreement, out_of_line};
 
 /// The lines, in their order.
 pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
@@ -37,6 +37,7 @@ pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
         if let Some(split) = split_of(row).filter(|split| *split != usual) {
             notes.push(format!("{name}: {split}"));
         }
+        notes.extend(out_of_line::lines(row).into_iter().map(|line| format!("{name}: {line}")));
         for record in &row.records {
             let round = record.round.map_or(String::new(), |round| format!("round {}: ", round + 1));
             notes.extend(record.notes.iter().map(|note| format!("{name}: {round}{note}")));

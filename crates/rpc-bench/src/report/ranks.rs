@@ -8,7 +8,7 @@ use bench_core::units::grouped;
 use bench_core::verdict::Verdict;
 use bench_stats::rank::{Better, RankRange, rank_ranges};
 
-use super::rows::Row;
+use super::rows::{Row, RowKey};
 use crate::sweep::connections::Connections;
 
 /// Chance that any place of a line is wrong.
@@ -64,7 +64,7 @@ fn line(rows: &[&Row], by: &By) -> String {
     match rank_ranges(&figures, by.better, ALPHA) {
         Err(unknown) => format!("No places: {unknown}."),
         Ok(ranking) => {
-            let mut places: Vec<(RankRange, String)> = ranking.ranges.into_iter().zip(rows.iter().map(|row| name(row))).collect();
+            let mut places: Vec<(RankRange, String)> = ranking.ranges.into_iter().zip(rows.iter().map(|row| name(&row.key))).collect();
             places.sort_by_key(|(range, _)| (range.best, range.worst));
             let places: Vec<String> = places.iter().map(|(range, name)| format!("{} {name}", place(range))).collect();
             format!(
@@ -101,15 +101,15 @@ fn place(range: &RankRange) -> String {
 }
 
 /// What tells a row from the others of its table.
-fn name(row: &Row) -> String {
-    let mut name = format!("{} {}", row.key.framework, row.key.wire);
-    if let Connections::Shared(number) = row.key.connections {
+pub fn name(key: &RowKey) -> String {
+    let mut name = format!("{} {}", key.framework, key.wire);
+    if let Connections::Shared(number) = key.connections {
         name.push_str(&format!(" over {number}"));
     }
-    if row.key.lane != Lane::Default {
-        name.push_str(&format!(" {}", row.key.lane));
+    if key.lane != Lane::Default {
+        name.push_str(&format!(" {}", key.lane));
     }
-    if let Some(options) = row.key.server_options() {
+    if let Some(options) = key.server_options() {
         name.push_str(&format!(" {options}"));
     }
     name

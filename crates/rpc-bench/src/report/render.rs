@@ -41,7 +41,7 @@ fn one_table(key: &RowKey, rows: &[Row], form: Form, text: &mut String) {
     for row in rows {
         table.row(cells(row, &columns, of_identity));
     }
-    let heading = heading(key, rows);
+    let heading = format!("{}; {}", heading_of(key), usual_split(rows));
     // Writing to a string cannot fail.
     let _ = match form {
         Form::Text => writeln!(text, "{heading}\n\n{}", table.text()),
@@ -56,17 +56,13 @@ fn one_table(key: &RowKey, rows: &[Row], form: Form, text: &mut String) {
     }
 }
 
-fn heading(key: &RowKey, rows: &[Row]) -> String {
+/// What the rows of a table have in common.
+pub fn heading_of(key: &RowKey) -> String {
     let delay = key.delay_ms.map_or("unknown delay".to_owned(), |delay| format!("{delay} ms"));
     let offered = key.pace.map_or(String::new(), |pace| {
         format!(", offered {}/s, {} arrivals", calls_per_s(pace.rate_per_s()), pace.arrival)
     });
-    format!(
-        "{delay}, {}, {} bytes{offered}; {}",
-        key.workload,
-        grouped(key.payload_bytes as f64),
-        usual_split(rows)
-    )
+    format!("{delay}, {}, {} bytes{offered}", key.workload, grouped(key.payload_bytes as f64))
 }
 
 /// The cells of a row; one that is not offered says so in place of its figures.

@@ -65,6 +65,7 @@ pub fn record_of_failure(cell: &Cell, stack: &Stack, round: u64, around: &Surrou
         reconnects: 0,
         callers_lost: 0,
         throughput_per_s: None,
+        replies_per_s_over_time: Vec::new(),
         null_ceiling_per_s: None,
         callers_active_s: None,
         in_flight_age_s: None,

@@ -26,7 +26,8 @@ pub fn serve(say: impl Fn() -> ServerStats + Send + 'static) -> SocketAddr {
             while read_line(&mut stream) != "\r\n" {}
             let body = serde_json::to_string(&say()).unwrap();
             // A client that has gone needs no answer.
-            let _ = write!(stream.get_mut(), "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.get_mut().write_all(answer.as_bytes());
         }
     });
     addr

@@ -1,0 +1,81 @@
+//! What `calibrate` found two batches of the same programs to differ by.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use bench_host::HostInfo;
+use bench_stats::BetweenBatches;
+use serde::Deserialize;
+
+use super::Set;
+use crate::calibrate::against_itself::BATCH;
+
+/// The part of a calibration that is asked for here.
+#[derive(Debug, Deserialize)]
+pub struct Noise {
+    host: HostInfo,
+    against_itself: Option<AgainstItself>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AgainstItself {
+    rounds: usize,
+    noise: Vec<OfMeasure>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfMeasure {
+    measure: String,
+    sd_between_batches: Option<f64>,
+}
+
+/// What makes a calibration.
+pub const HOW: &str = "`rpc-bench calibrate --output json > calibration.json`, then --calibration calibration.json";
+
+impl Noise {
+    /// Reads what `calibrate --output json` printed.
+    ///
+    /// # Errors
+    /// When it cannot be read or is something else.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("'{}' cannot be read", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("'{}' is no calibration: make one by {HOW}", path.display()))
+    }
+
+    /// Refuses the calibration of another kind of machine than the sets are of.
+    ///
+    /// # Errors
+    /// Naming both.
+    pub fn of_the_machine_of(self, set: &Set) -> Result<Self, String> {
+        let kind = |info: &HostInfo| format!("{}, {} CPUs", info.cpu_model, info.cpus);
+        let there = set
+            .records()
+            .map(|record| kind(&record.host.info))
+            .find(|there| *there != kind(&self.host));
+        match there {
+            Some(there) => Err(format!(
+                "the calibration is of another machine ({}; the set's is {there})",
+                kind(&self.host)
+            )),
+            None => Ok(self),
+        }
+    }
+
+    /// Of one measure.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    pub fn between(&self, measure: &str) -> Result<BetweenBatches, String> {
+        let calibrated = self.against_itself.as_ref();
+        let noise = calibrated.and_then(|all| all.noise.iter().find(|noise| noise.measure == measure));
+        match (calibrated, noise.and_then(|noise| noise.sd_between_batches)) {
+            (Some(all), Some(sd_log)) => Ok(BetweenBatches {
+                sd_log,
+                freedom: (all.rounds / BATCH).saturating_sub(1),
+            }),
+            _ => Err(format!(
+                "the calibration does not say how far batches differ: it needs two batches of {BATCH} rounds (`--rounds`), better four"
+            )),
+        }
+    }
+}

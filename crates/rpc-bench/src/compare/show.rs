@@ -1,0 +1,177 @@
+//! A comparison in words, and as JSON.
+
+use bench_core::units::NOTHING;
+use serde_json::{Value, json};
+
+use super::{Compared, Comparison, Difference, Figures, Finding, MeasureChange};
+use crate::report::ranks::name;
+use crate::report::render::{Form, heading_of};
+use crate::report::table::{Align, Table};
+
+impl Comparison {
+    /// For a person.
+    pub fn text(&self, old: &str, new: &str, form: Form) -> String {
+        let mut text = format!("{} → {}\n\n", old, new);
+        if self.differences.is_empty() {
+            text.push_str("- The same machine, versions, settings and lengths.\n");
+        }
+        text.extend(self.differences.iter().map(difference));
+        for rows in self.rows.chunk_by(|a, b| a.key.same_table(&b.key)) {
+            text.push_str(&one_table(rows, form));
+        }
+        for (set, keys) in [(old, &self.only_old), (new, &self.only_new)] {
+            if !keys.is_empty() {
+                let names: Vec<String> = keys
+                    .iter()
+                    .map(|key| format!("{} c={} ({})", name(key), key.callers, heading_of(key)))
+                    .collect();
+                text.push_str(&format!("- Only in {set}: {}\n", names.join("; ")));
+            }
+        }
+        let (better, worse) = (self.count(Finding::Better), self.count(Finding::Worse));
+        text.push_str(&format!(
+            "\nProved, 95 % for all together: {better} better, {worse} worse. Figures are new / old of the ratio to the control's of the same round.\n"
+        ));
+        text
+    }
+
+    fn count(&self, finding: Finding) -> usize {
+        self.changes().filter(|change| change.finding == finding).count()
+    }
+
+    fn changes(&self) -> impl Iterator<Item = &MeasureChange> {
+        let figures = self.rows.iter().filter_map(|row| row.outcome.as_ref().ok());
+        figures.flat_map(|figures| match figures {
+            Figures::Control(measures) | Figures::Ratios(measures) => measures,
+        })
+    }
+
+    /// One JSON document.
+    pub fn json(&self, old: &str, new: &str) -> Value {
+        let row_name = |key: &crate::report::rows::RowKey| {
+            json!({
+                "framework": key.framework,
+                "wire": key.wire,
+                "lane": key.lane,
+                "callers": key.callers,
+                "connections": key.connections,
+                "delay_ms": key.delay_ms,
+                "workload": key.workload,
+                "payload_bytes": key.payload_bytes,
+                "rate_per_s": key.pace.map(|pace| pace.rate_per_s()),
+                "cell": key.cell,
+            })
+        };
+        let rows: Vec<Value> = (self.rows.iter())
+            .map(|row| {
+                let mut object = row_name(&row.key);
+                let (is_control, measures, reason) = match &row.outcome {
+                    Ok(Figures::Control(measures)) => (true, measures.as_slice(), None),
+                    Ok(Figures::Ratios(measures)) => (false, measures.as_slice(), None),
+                    Err(reason) => (false, [].as_slice(), Some(reason)),
+                };
+                object["is_control"] = json!(is_control);
+                object["not_comparable"] = json!(reason);
+                object["measures"] = measures.iter().map(measure_json).collect();
+                object
+            })
+            .collect();
+        json!({
+            "old": old,
+            "new": new,
+            "differences": self.differences,
+            "rows": rows,
+            "only_old": self.only_old.iter().map(row_name).collect::<Vec<_>>(),
+            "only_new": self.only_new.iter().map(row_name).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn measure_json(measure: &MeasureChange) -> Value {
+    json!({
+        "measure": measure.measure.name,
+        "more_is_better": measure.measure.more_is_better,
+        "old": measure.old,
+        "new": measure.new,
+        "change": measure.change.as_ref().ok(),
+        "unknown": measure.change.as_ref().err(),
+        "finding": measure.finding,
+    })
+}
+
+fn difference(difference: &Difference) -> String {
+    let said = |values: &[String]| match values {
+        [] => "not said".to_owned(),
+        _ => values.join(" and "),
+    };
+    format!("- {}: {} → {}\n", difference.fact, said(&difference.old), said(&difference.new))
+}
+
+fn one_table(rows: &[Compared], form: Form) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let measures: Vec<&'static str> =
+        rows.iter()
+            .flat_map(measures_of)
+            .map(|change| change.measure.name)
+            .fold(Vec::new(), |mut names, name| {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+                names
+            });
+    let heads = [("row", Align::Left), ("callers", Align::Right)].into_iter();
+    let mut table = Table::new(heads.chain(measures.iter().map(|name| (*name, Align::Right))));
+    let mut notes: Vec<String> = Vec::new();
+    for row in rows {
+        let cell = |name: &&str| {
+            measures_of(row)
+                .iter()
+                .find(|change| change.measure.name == *name)
+                .map_or(NOTHING.to_owned(), shown)
+        };
+        let identity = [name(&row.key), row.key.callers.to_string()];
+        table.row(identity.into_iter().chain(measures.iter().map(cell)));
+        notes.extend(note(row));
+    }
+    let mut text = match form {
+        Form::Text => format!("\n{}\n\n{}\n", heading_of(&first.key), table.text()),
+        Form::Markdown => format!("\n### {}\n\n{}\n", heading_of(&first.key), table.markdown()),
+    };
+    text.extend(notes);
+    text
+}
+
+fn measures_of(row: &Compared) -> &[MeasureChange] {
+    match &row.outcome {
+        Ok(Figures::Control(measures) | Figures::Ratios(measures)) => measures,
+        Err(_) => &[],
+    }
+}
+
+fn shown(change: &MeasureChange) -> String {
+    let interval = change
+        .change
+        .as_ref()
+        .map_or(String::new(), |change| format!(" [{:.2}–{:.2}]", change.low, change.high));
+    let finding = match change.finding {
+        Finding::Better => " better",
+        Finding::Worse => " WORSE",
+        Finding::Nothing => "",
+    };
+    format!("{:.3}{interval}{finding}", change.new / change.old)
+}
+
+/// Why a row has no figures, or no intervals.
+fn note(row: &Compared) -> Option<String> {
+    let name = format!("{} c={}", name(&row.key), row.key.callers);
+    match &row.outcome {
+        Err(reason) => Some(format!("- {name}: not comparable: {reason}\n")),
+        Ok(Figures::Control(_)) => Some(format!(
+            "- {name} is the control: new / old of its own figures, of which nobody knows how much is the machine's.\n"
+        )),
+        Ok(Figures::Ratios(measures)) => {
+            let reason = measures.iter().find_map(|measure| measure.change.as_ref().err())?;
+            Some(format!("- {name}: not comparable: {reason}\n"))
+        }
+    }
+}
