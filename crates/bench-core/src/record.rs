@@ -100,6 +100,10 @@ pub struct Record {
     /// the side, so that a reply at an edge may be in either part.
     #[serde(default)]
     pub replies_per_s_over_time: Vec<f64>,
+    /// Longest time between two looks of the client's control thread at the window, which are 50 ms apart, in seconds. Far more means that
+    /// the process was stopped, or had no CPU.
+    #[serde(default)]
+    pub longest_pause_s: Option<f64>,
     /// Calls per second that the client's measured loop makes of nothing, on as many CPUs; measured before connecting.
     #[serde(default)]
     pub null_ceiling_per_s: Option<f64>,

@@ -2,6 +2,7 @@
 
 use bench_core::units::{grouped, percent};
 use bench_stats::steady::{Steadiness, steadiness};
+use std::time::Duration;
 
 /// Parts of the window that are kept at most; twice as many are merged in pairs.
 const MOST_PARTS: usize = 40;
@@ -20,6 +21,8 @@ pub(crate) struct Evenness {
     /// Looks that make a part, and those since the last.
     looks_per_part: usize,
     looks: usize,
+    last_look_ns: u64,
+    longest_gap_ns: u64,
 }
 
 impl Evenness {
@@ -29,11 +32,15 @@ impl Evenness {
             ends: vec![(now_ns, replies)],
             looks_per_part: 1,
             looks: 0,
+            last_look_ns: now_ns,
+            longest_gap_ns: 0,
         }
     }
 
     /// A look, at any time.
     pub fn look(&mut self, now_ns: u64, replies: u64) {
+        self.longest_gap_ns = self.longest_gap_ns.max(now_ns.saturating_sub(self.last_look_ns));
+        self.last_look_ns = now_ns;
         if self.ends.last().is_some_and(|(end, _)| now_ns < end + LEAST_PART_NS) {
             return;
         }
@@ -51,6 +58,11 @@ impl Evenness {
             });
             self.looks_per_part *= 2;
         }
+    }
+
+    /// Longest time between two looks.
+    pub fn longest_gap(&self) -> Duration {
+        Duration::from_nanos(self.longest_gap_ns)
     }
 
     /// Replies per second of each part, in the order of time.
@@ -112,6 +124,7 @@ mod tests {
         let before = evenness.rates_per_s();
         evenness.look(evenness.ends.last().unwrap().0 + 1_000_000, 1_000_000);
         assert_eq!(evenness.rates_per_s(), before);
+        assert_eq!(evenness.longest_gap(), Duration::from_millis(200));
         assert_eq!(Evenness::since(7, 0).rates_per_s(), [0.0; 0]);
     }
 

@@ -92,6 +92,9 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
     let delay_mean_us =
         |sum: fn(&bench_core::server::DelayCounters) -> u64| delay.map(|delay| sum(delay) as f64 / delay.count as f64 / 1e3);
 
+    let rates_per_s = run.evenness.rates_per_s();
+    let notes = evenness::note(&rates_per_s).into_iter().collect();
+
     let mut record = Record {
         schema_version: SCHEMA_VERSION,
         framework: registry.framework.to_owned(),
@@ -131,7 +134,8 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         reconnects: tally.reconnects,
         callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
-        replies_per_s_over_time: run.rates_per_s.clone(),
+        replies_per_s_over_time: rates_per_s,
+        longest_pause_s: Some(run.evenness.longest_gap().as_secs_f64()),
         null_ceiling_per_s: Some(setting.null_ceiling_per_s),
         callers_active_s: Some(run.callers_active.as_secs_f64()),
         in_flight_age_s: Some(seconds(tally.in_flight_age_ns)),
@@ -163,7 +167,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         error: None,
         verdict: Verdict::Valid,
         verdict_reasons: Vec::new(),
-        notes: evenness::note(&run.rates_per_s).into_iter().collect(),
+        notes,
         bound_by: BoundBy::Unknown,
         started_at: around.started_at.format(&Rfc3339).unwrap_or_default(),
         round: None,

@@ -52,8 +52,8 @@ pub(crate) struct RunOutcome {
     /// Sum of the time in the window that the callers were there to call: in a counted run until their last call.
     pub callers_active: Duration,
     pub interrupted: bool,
-    /// Correct replies per second over the window, part by part.
-    pub rates_per_s: Vec<f64>,
+    /// How the replies came over the window.
+    pub evenness: Evenness,
     /// Process and machine at the window's edges.
     pub usage: ProcessUsage,
     pub machine: (MachineCpu, MachineCpu),
@@ -213,7 +213,7 @@ impl Session {
             warmup: Duration::from_nanos(opened.start.saturating_sub(began)),
             elapsed: Duration::from_nanos(end.saturating_sub(opened.start)),
             interrupted,
-            rates_per_s: evenness.rates_per_s(),
+            evenness,
             usage,
             machine: (opened.machine, machine_after),
         })

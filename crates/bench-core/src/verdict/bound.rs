@@ -19,6 +19,8 @@ const NEARLY_ALL: f64 = 0.9;
 const RATE_MISSED: f64 = 0.01;
 /// Lag of an open loop's own pacer at the 99th percentile from which the client is late by its own doing.
 const LATE_BY_ITSELF_NS: u64 = 1_000_000;
+/// Pause of the client's control thread from which nothing in the process can have run for long.
+const STOOD_STILL_S: f64 = 0.5;
 /// Share of the null client's throughput from which the loop is half of what was measured.
 const LOOP_SHARE: f64 = 0.5;
 /// Waiting of a call, beyond the handler's, that wake-ups and scheduling on idle CPUs do not explain.
@@ -64,6 +66,12 @@ impl Record {
 
     /// Why the client, not what it called, is what was measured.
     pub(super) fn generators_doing(&self) -> Option<String> {
+        // Its callers cannot tell: what came meanwhile looks like slow replies.
+        if let Some(pause) = self.longest_pause_s.filter(|&pause| pause >= STOOD_STILL_S) {
+            return Some(format!(
+                "the client stood still for {pause:.1} s of the window (it was stopped, or had no CPU), which is in its times as if replies had been slow"
+            ));
+        }
         if let Some(lag) = self
             .pacer_lag_ns
             .as_ref()
@@ -206,6 +214,15 @@ mod tests {
         check(closed_loop, sides(side(0.95, &[0], 0), None), BoundBy::Unknown);
         let unpinned = side(0.95, &[0], 0).map(|side| ProcessUse { cpus: None, ..side });
         check(closed_loop, sides(unpinned, side(0.2, &[1], 0)), BoundBy::Unknown);
+    }
+
+    #[test]
+    fn a_client_that_stood_still_is_the_generator_of_any_loop() {
+        for made in [closed_loop, open_loop] {
+            suspect(made, |record| record.longest_pause_s = Some(0.6), "stood still for 0.6 s");
+            check(made, |record| record.longest_pause_s = Some(0.6), BoundBy::Generator);
+            check(made, |record| record.longest_pause_s = Some(0.4), BoundBy::Unknown);
+        }
     }
 
     #[test]

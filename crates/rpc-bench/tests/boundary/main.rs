@@ -6,7 +6,6 @@ mod common;
 
 mod ab;
 mod bad_peers;
-mod bound_by;
 mod faults;
 mod flags;
 mod open_loop;

@@ -93,12 +93,6 @@ impl Fake {
         self.shared.calls.load(Ordering::SeqCst)
     }
 
-    /// The same, for others to ask.
-    pub fn counter(&self) -> impl Fn() -> u64 + use<> {
-        let shared = self.shared.clone();
-        move || shared.calls.load(Ordering::SeqCst)
-    }
-
     /// Connections that were accepted.
     pub fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::SeqCst)

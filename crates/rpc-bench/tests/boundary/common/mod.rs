@@ -1,10 +1,8 @@
 //! Starts the real binaries, dev profile, and looks at what comes out. Port 0 and the ready line everywhere; nothing sleeps to be ready.
 
 pub mod fake;
-pub mod gate;
 pub mod process;
 pub mod schema;
-pub mod stats;
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::{Server, stats};
+use crate::common::Server;
+use crate::stats;
 
 /// What becomes of a call.
 #[derive(Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@ use std::thread;
 
 use bench_core::server::ServerStats;
 
-use super::http;
+use crate::common::http;
 
 /// What a real endpoint says now.
 pub fn at(addr: SocketAddr) -> ServerStats {

@@ -1,26 +1,36 @@
-//! What bound a row: each case made to happen on purpose.
+//! What bound a row: each case made to happen on purpose, one after the other and beside no other test, since it is CPUs that they use up or
+//! leave idle.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+#![allow(clippy::unwrap_used)]
+
+#[path = "../boundary/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of the boundary use the rest")]
+mod common;
+mod gate;
+mod stats;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bench_core::failure::FailureKind;
 use bench_core::record::{BoundBy, Record};
-use bench_core::server::ServerCounters;
 use bench_core::verdict::Verdict;
 use bench_host::CpuSet;
 use rustix::process::Signal;
 
-use crate::common::fake::{Fake, right};
-use crate::common::gate::{self, Pass};
-use crate::common::{Server, assert_good, stats};
+use common::{Server, assert_good};
+use gate::Pass;
 
-/// Runs until one was bound so. CPUs are used up or idle only if nobody else uses the machine: that one of so many runs had it to itself is
-/// not certain; that no run which had was bound otherwise is.
+/// Makes the tests take turns.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs until one had the machine to itself, and that one was bound so.
 #[track_caller]
 fn bound_when_undisturbed(bound: BoundBy, mut run: impl FnMut() -> Record) {
-    const TRIES: usize = 20;
+    const TRIES: usize = 30;
     for _ in 0..TRIES {
         let record = run();
         if record.bound_by == bound {
@@ -33,7 +43,9 @@ fn bound_when_undisturbed(bound: BoundBy, mut run: impl FnMut() -> Record) {
             record.client,
             record.server
         );
+        std::thread::sleep(Duration::from_millis(500));
     }
+    panic!("others used the machine in all of {TRIES} runs: end what else is running");
 }
 
 /// With one CPU both sides share it, and that alone bounds them.
@@ -43,6 +55,7 @@ fn one_cpu() -> bool {
 
 #[test]
 fn a_client_that_needs_more_cpu_than_its_server_is_the_client() {
+    let _alone = alone();
     if one_cpu() {
         return;
     }
@@ -55,49 +68,20 @@ fn a_client_that_needs_more_cpu_than_its_server_is_the_client() {
 
 #[test]
 fn a_server_that_has_used_its_cpu_is_the_server() {
-    const WORK: Duration = Duration::from_millis(5);
-    // One call at a time, and what it says of its CPU is the time that they took.
-    let worked_ns = Arc::new(AtomicU64::new(0));
-    let (worked, turn) = (worked_ns.clone(), Mutex::new(()));
-    let fake = Fake::start(move |_, message| {
-        let _turn = turn.lock().unwrap();
-        let start = Instant::now();
-        std::thread::sleep(WORK);
-        worked.fetch_add(start.elapsed().as_nanos() as u64, Ordering::SeqCst);
-        right(message)
+    let _alone = alone();
+    if one_cpu() {
+        return;
+    }
+    // Its handlers are busy ten times as long as a call takes the client.
+    let server = Server::start("tcp-server", &["--work", "100us"]);
+    bound_when_undisturbed(BoundBy::Server, || {
+        assert_good(&server.client(&["-c", "8", "-d", "500ms", "--warmup", "200ms"]))
     });
-    let real = Server::start("tcp-server", &[]);
-    let mut info = real.info.clone();
-    info.addr = fake.addr.to_string();
-    // A CPU that the client does not have.
-    info.cpus = Some(vec![usize::from(u16::MAX)]);
-    let calls = fake.counter();
-    let said = stats::serve(move || bench_core::server::ServerStats {
-        info: info.clone(),
-        counters: ServerCounters {
-            calls: calls(),
-            cpu_user_s: worked_ns.load(Ordering::SeqCst) as f64 / 1e9,
-            ..ServerCounters::default()
-        },
-    });
-    let args = [
-        "-s",
-        &fake.addr.to_string(),
-        "--stats",
-        &said.to_string(),
-        "-c",
-        "8",
-        "-d",
-        "1s",
-        "--warmup",
-        "0",
-    ];
-    let record = assert_good(&real.client(&args));
-    assert_eq!(record.bound_by, BoundBy::Server, "{:?} {:?}", record.client, record.server);
 }
 
 #[test]
 fn two_sides_on_one_cpu_share_it() {
+    let _alone = alone();
     let cpu = CpuSet::allowed().unwrap().ids()[0].to_string();
     let server = Server::start("tcp-server", &["--cpus", &cpu]);
     bound_when_undisturbed(BoundBy::SharedCpu, || {
@@ -107,6 +91,7 @@ fn two_sides_on_one_cpu_share_it() {
 
 #[test]
 fn one_caller_without_a_delay_waits_for_wake_ups() {
+    let _alone = alone();
     if one_cpu() {
         return;
     }
@@ -118,6 +103,7 @@ fn one_caller_without_a_delay_waits_for_wake_ups() {
 
 #[test]
 fn callers_that_wait_for_the_delay_are_bound_by_it() {
+    let _alone = alone();
     let server = Server::start("tcp-server", &["--delay", "100"]);
     let record = assert_good(&server.client(&["-c", "5", "-d", "2s", "--warmup", "100ms"]));
     assert_eq!(record.bound_by, BoundBy::Delay, "{:?}", record.theoretical_share);
@@ -132,6 +118,7 @@ fn callers_that_wait_for_the_delay_are_bound_by_it() {
 
 #[test]
 fn a_refusal_with_429_is_a_limit() {
+    let _alone = alone();
     let server = Server::start("twirp-server", &[]);
     let (addr, said) = gate::start(&server, |call| if call % 4 == 3 { Pass::Refused } else { Pass::Through });
     let args = [
@@ -155,6 +142,7 @@ fn a_refusal_with_429_is_a_limit() {
 
 #[test]
 fn a_pool_before_idle_sides_is_a_limit() {
+    let _alone = alone();
     let server = Server::start("twirp-server", &["--delay", "20"]);
     let (addr, said) = gate::start(&server, |_| Pass::OneAtATime);
     let args = [
@@ -178,6 +166,7 @@ fn a_pool_before_idle_sides_is_a_limit() {
 
 #[test]
 fn too_few_callers_for_a_rate_are_a_limit() {
+    let _alone = alone();
     let server = Server::start("tcp-server", &["--delay", "20"]);
     bound_when_undisturbed(BoundBy::Limit, || {
         let record = assert_good(&server.client(&["-r", "2000", "-d", "1s", "-c", "10", "--warmup", "0"]));
@@ -211,6 +200,7 @@ fn stopped_for(server: &Server, time: Duration) -> Record {
 
 #[test]
 fn a_client_that_stops_by_itself_is_the_generator() {
+    let _alone = alone();
     let server = Server::start("tcp-server", &[]);
     let late = stopped_for(&server, Duration::from_millis(300));
     assert!(
@@ -223,8 +213,28 @@ fn a_client_that_stops_by_itself_is_the_generator() {
     assert!(missed.calls.unsent > 100, "{:?}", missed.calls);
 }
 
+/// All of its callers may be in calls then, and what it finds when it goes on looks like slow replies.
+#[test]
+fn a_client_that_stood_still_is_suspect_in_a_closed_loop_too() {
+    let _alone = alone();
+    let server = Server::start("tcp-server", &["--delay", "20"]);
+    let run = |pause: Duration| {
+        let already = server.counters().calls;
+        let client = server.client_process(&["-c", "4", "-d", "2s", "--warmup", "0"]);
+        server.wait_for_calls(already + 20);
+        client.signal(Signal::STOP);
+        std::thread::sleep(pause);
+        client.signal(Signal::CONT);
+        let record = client.end().record();
+        record.verdict_reasons.iter().any(|reason| reason.contains("stood still"))
+    };
+    assert!(run(Duration::from_millis(700)));
+    assert!(!run(Duration::ZERO));
+}
+
 #[test]
 fn the_loop_alone_is_faster_than_any_call() {
+    let _alone = alone();
     let server = Server::start("tcp-server", &[]);
     let record = assert_good(&server.client(&["-c", "10", "-d", "200ms", "--warmup", "0"]));
     let ceiling = record.null_ceiling_per_s.unwrap();
