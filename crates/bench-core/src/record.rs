@@ -96,12 +96,12 @@ pub struct Record {
     pub callers_lost: u64,
     /// Correct replies per second; null when a check failed.
     pub throughput_per_s: Option<f64>,
-    /// Correct replies per second over the window, part by part: parts of 50 ms, in long windows of 40 to 80 equal lengths. Counted from
+    /// Correct replies per second over the window, part by part: parts of 50 ms, in long windows 20 to 40 of equal lengths. Counted from
     /// the side, so that a reply at an edge may be in either part.
     #[serde(default)]
     pub replies_per_s_over_time: Vec<f64>,
-    /// Longest time between two looks of the client's control thread at the window, which are 50 ms apart, in seconds. Far more means that
-    /// the process was stopped, or had no CPU.
+    /// Longest time between two looks of the client's control thread at the window, which are 50 ms apart, less the CPU time that the
+    /// process used meanwhile, in seconds. Far more than 0.05 means that the process was stopped, or had no CPU.
     #[serde(default)]
     pub longest_pause_s: Option<f64>,
     /// Calls per second that the client's measured loop makes of nothing, on as many CPUs; measured before connecting.

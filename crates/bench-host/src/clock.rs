@@ -1,4 +1,4 @@
-//! The single clock: every instant and every duration in the suite comes from here.
+//! The single clock: every instant and every duration in the suite comes from here. And the CPU time of this process.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -17,6 +17,12 @@ pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     // Neither part of a monotonic reading is ever negative.
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Nanoseconds of CPU that all threads of this process have used, in user mode and in the kernel.
+pub fn process_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub mod threads;
 pub mod timer_slack;
 pub mod topology;
 
-pub use clock::now_ns;
+pub use clock::{now_ns, process_cpu_ns};
 pub use cpus::CpuSet;
 pub use error::HostError;
 pub use info::HostInfo;

@@ -1,17 +1,42 @@
 //! Whether a run kept its pace: the rate of replies over the window, and a note where it moved.
 
-use bench_core::units::{grouped, percent};
-use bench_stats::steady::{Steadiness, steadiness};
 use std::time::Duration;
 
+use bench_core::units::{grouped, percent};
+use bench_host::{now_ns, process_cpu_ns};
+use bench_stats::steady::{Steadiness, steadiness};
+
 /// Parts of the window that are kept at most; twice as many are merged in pairs.
-const MOST_PARTS: usize = 40;
-/// A shorter remainder at the window's end is left out: a few replies more or less would be a rate of its own.
-const LEAST_PART_NS: u64 = 25_000_000;
+const MOST_PARTS: usize = 20;
+/// A shorter remainder at the window's end is left out: a few replies more or less, or counted a little later, would be a rate of its own.
+const LEAST_PART_NS: u64 = 40_000_000;
 /// Chance that a run with a steady rate is noted.
 const ALPHA: f64 = 0.01;
 /// A rate that moved less is not noted, however sure that is: runs differ by more.
-const LEAST_MOVE: f64 = 0.05;
+const LEAST_MOVE: f64 = 0.1;
+
+/// When somebody looked, and the CPU time of the process until then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    instant_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Reading {
+    pub fn now() -> Self {
+        Self {
+            instant_ns: now_ns(),
+            cpu_ns: process_cpu_ns(),
+        }
+    }
+
+    /// Time since an earlier reading in which nobody in the process can have run. A thread that looks late among thousands of busy ones
+    /// has waited for them, and they ran.
+    fn pause_since(self, earlier: Self) -> u64 {
+        let passed = self.instant_ns.saturating_sub(earlier.instant_ns);
+        passed.saturating_sub(self.cpu_ns.saturating_sub(earlier.cpu_ns))
+    }
+}
 
 /// Correct replies so far, as the control thread sees them every now and then. Memory does not grow with the run.
 #[derive(Debug)]
@@ -21,27 +46,27 @@ pub(crate) struct Evenness {
     /// Looks that make a part, and those since the last.
     looks_per_part: usize,
     looks: usize,
-    last_look_ns: u64,
-    longest_gap_ns: u64,
+    last_look: Reading,
+    longest_pause_ns: u64,
 }
 
 impl Evenness {
     /// From the start of the window.
-    pub fn since(now_ns: u64, replies: u64) -> Self {
+    pub fn since(now: Reading, replies: u64) -> Self {
         Self {
-            ends: vec![(now_ns, replies)],
+            ends: vec![(now.instant_ns, replies)],
             looks_per_part: 1,
             looks: 0,
-            last_look_ns: now_ns,
-            longest_gap_ns: 0,
+            last_look: now,
+            longest_pause_ns: 0,
         }
     }
 
     /// A look, at any time.
-    pub fn look(&mut self, now_ns: u64, replies: u64) {
-        self.longest_gap_ns = self.longest_gap_ns.max(now_ns.saturating_sub(self.last_look_ns));
-        self.last_look_ns = now_ns;
-        if self.ends.last().is_some_and(|(end, _)| now_ns < end + LEAST_PART_NS) {
+    pub fn look(&mut self, now: Reading, replies: u64) {
+        self.longest_pause_ns = self.longest_pause_ns.max(now.pause_since(self.last_look));
+        self.last_look = now;
+        if self.ends.last().is_some_and(|(end, _)| now.instant_ns < end + LEAST_PART_NS) {
             return;
         }
         self.looks += 1;
@@ -49,7 +74,7 @@ impl Evenness {
             return;
         }
         self.looks = 0;
-        self.ends.push((now_ns, replies));
+        self.ends.push((now.instant_ns, replies));
         if self.ends.len() > 2 * MOST_PARTS {
             let mut place = 0;
             self.ends.retain(|_| {
@@ -60,9 +85,9 @@ impl Evenness {
         }
     }
 
-    /// Longest time between two looks.
-    pub fn longest_gap(&self) -> Duration {
-        Duration::from_nanos(self.longest_gap_ns)
+    /// Longest time between two looks in which the process used no CPU.
+    pub fn longest_pause(&self) -> Duration {
+        Duration::from_nanos(self.longest_pause_ns)
     }
 
     /// Replies per second of each part, in the order of time.
@@ -110,22 +135,38 @@ mod tests {
 
     #[test]
     fn parts_have_the_rate_of_their_own_time_and_are_never_too_many() {
-        let mut evenness = Evenness::since(1000, 500);
+        let at = |instant_ns| Reading { instant_ns, cpu_ns: 0 };
+        let mut evenness = Evenness::since(at(1000), 500);
         // Looks at unequal times: a tenth of a second, then two.
-        evenness.look(100_001_000, 600);
-        evenness.look(300_001_000, 1000);
+        evenness.look(at(100_001_000), 600);
+        evenness.look(at(300_001_000), 1000);
         assert_eq!(evenness.rates_per_s(), [1000.0, 2000.0]);
         for look in 1..10_000_u64 {
-            evenness.look(300_001_000 + look * 50_000_000, 1000 + look * 7);
+            evenness.look(at(300_001_000 + look * 50_000_000), 1000 + look * 7);
         }
         let rates = evenness.rates_per_s();
-        assert!((MOST_PARTS / 2..=2 * MOST_PARTS).contains(&rates.len()), "{}", rates.len());
+        assert!((MOST_PARTS..=2 * MOST_PARTS).contains(&rates.len()), "{}", rates.len());
         assert!(rates[1..].iter().all(|rate| (rate - 140.0).abs() < 1e-6), "{rates:?}");
-        let before = evenness.rates_per_s();
-        evenness.look(evenness.ends.last().unwrap().0 + 1_000_000, 1_000_000);
-        assert_eq!(evenness.rates_per_s(), before);
-        assert_eq!(evenness.longest_gap(), Duration::from_millis(200));
-        assert_eq!(Evenness::since(7, 0).rates_per_s(), [0.0; 0]);
+        evenness.look(at(evenness.ends.last().unwrap().0 + 1_000_000), 1_000_000);
+        assert_eq!(evenness.rates_per_s(), rates);
+        assert_eq!(Evenness::since(at(7), 0).rates_per_s(), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_pause_is_time_without_a_look_and_without_cpu() {
+        let at = |instant_ms: u64, cpu_ms: u64| Reading {
+            instant_ns: instant_ms * 1_000_000,
+            cpu_ns: cpu_ms * 1_000_000,
+        };
+        let mut evenness = Evenness::since(at(0, 0), 0);
+        evenness.look(at(50, 1), 0);
+        assert_eq!(evenness.longest_pause(), Duration::from_millis(49));
+        // Two CPUs were busy all the time: only the look was late.
+        evenness.look(at(1050, 2001), 0);
+        assert_eq!(evenness.longest_pause(), Duration::from_millis(49));
+        evenness.look(at(1750, 2011), 0);
+        evenness.look(at(1800, 2012), 0);
+        assert_eq!(evenness.longest_pause(), Duration::from_millis(690));
     }
 
     #[test]

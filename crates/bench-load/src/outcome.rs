@@ -93,7 +93,12 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         |sum: fn(&bench_core::server::DelayCounters) -> u64| delay.map(|delay| sum(delay) as f64 / delay.count as f64 / 1e3);
 
     let rates_per_s = run.evenness.rates_per_s();
-    let notes = evenness::note(&rates_per_s).into_iter().collect();
+    // The rate of an open loop is the one that was asked for.
+    let notes = Some(&rates_per_s)
+        .filter(|_| plan.pace.is_none())
+        .and_then(|rates| evenness::note(rates))
+        .into_iter()
+        .collect();
 
     let mut record = Record {
         schema_version: SCHEMA_VERSION,
@@ -135,7 +140,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
         replies_per_s_over_time: rates_per_s,
-        longest_pause_s: Some(run.evenness.longest_gap().as_secs_f64()),
+        longest_pause_s: Some(run.evenness.longest_pause().as_secs_f64()),
         null_ceiling_per_s: Some(setting.null_ceiling_per_s),
         callers_active_s: Some(run.callers_active.as_secs_f64()),
         in_flight_age_s: Some(seconds(tally.in_flight_age_ns)),

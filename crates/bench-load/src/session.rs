@@ -11,7 +11,7 @@ use bench_host::{MachineCpu, ProcessUsage, now_ns};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::caller::{CallerEnd, Tally};
-use crate::evenness::Evenness;
+use crate::evenness::{Evenness, Reading};
 use crate::open::Pace;
 use crate::progress::{Progress, ProgressLine};
 use crate::registry::Entry;
@@ -175,7 +175,7 @@ impl Session {
                 Opened::now(&window, plan)?
             }
         };
-        let mut evenness = Evenness::since(now_ns(), self.replies());
+        let mut evenness = Evenness::since(Reading::now(), self.replies());
         let interrupted = self.measure_until(opened.planned_end, &mut evenness, &mut runs)?;
         window.end_by(now_ns());
         let usage = ProcessUsage::now()?.since(&opened.usage);
@@ -245,12 +245,11 @@ impl Session {
         loop {
             let next_look = instant_ns.min(now_ns() + nanos(LOOK));
             let interrupted = self.wait_until(next_look, "measuring", runs)?;
-            let now = now_ns();
             if interrupted || runs.all_ended() {
                 return Ok(interrupted);
             }
-            evenness.look(now, self.replies());
-            if now >= instant_ns {
+            evenness.look(Reading::now(), self.replies());
+            if now_ns() >= instant_ns {
                 return Ok(false);
             }
         }

@@ -104,6 +104,18 @@ impl Workspace {
         })
     }
 
+    /// The stacks of these names, or all without any.
+    ///
+    /// # Errors
+    /// A usage error for a name that does not exist.
+    pub fn stacks_named(self, frameworks: &[String]) -> Result<Vec<Stack>> {
+        for name in frameworks {
+            self.stack(name)?;
+        }
+        let named = |stack: &Stack| frameworks.is_empty() || frameworks.contains(&stack.framework);
+        Ok(self.stacks.into_iter().filter(named).collect())
+    }
+
     /// The framework names, for messages.
     pub fn framework_names(&self) -> String {
         let names: Vec<&str> = self.stacks.iter().map(|stack| stack.framework.as_str()).collect();

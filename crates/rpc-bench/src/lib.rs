@@ -18,6 +18,8 @@ pub mod interrupt;
 pub mod knee;
 pub mod ladder;
 pub mod offer;
+pub mod programs;
+pub mod rank;
 pub mod records;
 pub mod report;
 pub mod sweep;

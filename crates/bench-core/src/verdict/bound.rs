@@ -19,7 +19,7 @@ const NEARLY_ALL: f64 = 0.9;
 const RATE_MISSED: f64 = 0.01;
 /// Lag of an open loop's own pacer at the 99th percentile from which the client is late by its own doing.
 const LATE_BY_ITSELF_NS: u64 = 1_000_000;
-/// Pause of the client's control thread from which nothing in the process can have run for long.
+/// Pause from which the client was stopped, or its CPUs were taken away.
 const STOOD_STILL_S: f64 = 0.5;
 /// Share of the null client's throughput from which the loop is half of what was measured.
 const LOOP_SHARE: f64 = 0.5;

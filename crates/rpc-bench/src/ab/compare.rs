@@ -81,7 +81,7 @@ fn one(rounds: &[Round], measure: Measure, confidence: f64) -> Option<Compared> 
 }
 
 /// Figures of A and of B, of the rounds that have both.
-pub(super) fn both(rounds: &[Round], measure: Measure) -> (Vec<f64>, Vec<f64>) {
+fn both(rounds: &[Round], measure: Measure) -> (Vec<f64>, Vec<f64>) {
     rounds
         .iter()
         .filter_map(|round| Some(((measure.of)(&round.a)?, (measure.of)(&round.b)?)))

@@ -7,10 +7,10 @@ use anyhow::Result;
 
 use super::change::Change;
 use super::{manifests, source};
-use crate::build::{build_in, build_with};
+use crate::build::build_with;
 use crate::discovery::Stack;
+use crate::programs::Programs;
 use crate::sweep::cell::Cell;
-use crate::sweep::run_cell::Programs;
 use crate::trial::Arm;
 
 /// Builds what is needed and makes the arms: A as the workspace is, B with the changes.
@@ -28,11 +28,7 @@ pub fn build_both(root: &Path, manifest: Option<&Path>, stack: &Stack, cell: &Ce
         prepare(root, changes, &b)?;
         [build_copy(stack, &[], profile, &a)?, build_copy(stack, changes, profile, &b)?]
     } else {
-        let programs = Programs {
-            stack: stack.clone(),
-            server: build_in(manifest, &stack.server, profile)?,
-            client: build_in(manifest, &stack.client, profile)?,
-        };
+        let programs = Programs::build(manifest, stack.clone(), profile)?;
         [programs.clone(), programs]
     };
     let mut arms = [Arm::new("A", cell.clone(), a), Arm::new("B", cell.clone(), b)];

@@ -8,10 +8,10 @@ use bench_stats::Unknown;
 use bench_stats::power::Plan;
 use serde::Serialize;
 
-use crate::ab::{AbSpec, Round, measure};
+use crate::ab::{Round, measure};
 use crate::interrupt::Interrupt;
 use crate::report::table::{Align, Table};
-use crate::trial::{Arm, Figures, MEASURES, Measure};
+use crate::trial::{Arm, Figures, MEASURES, Measure, Repeats};
 
 /// Rounds that make a batch.
 pub const BATCH: usize = 6;
@@ -57,8 +57,7 @@ pub fn measure_noise(arm: &Arm, rounds: u64, interrupt: &Interrupt, tell: impl F
         name: name.to_owned(),
         ..arm.clone()
     };
-    let spec = AbSpec {
-        arms: [named("A"), named("A again")],
+    let repeats = Repeats {
         slices: 4,
         slice_ms: 300,
         rate_per_s: None,
@@ -69,7 +68,9 @@ pub fn measure_noise(arm: &Arm, rounds: u64, interrupt: &Interrupt, tell: impl F
         confidence: 0.95,
         seed: 1,
     };
-    let Some(measured) = measure(&spec, interrupt, tell)?.filter(|measured| measured.rounds.len() as u64 == rounds) else {
+    let Some(measured) =
+        measure(&[named("A"), named("A again")], &repeats, interrupt, tell)?.filter(|measured| measured.rounds.len() as u64 == rounds)
+    else {
         bail!("interrupted");
     };
     Ok(AgainstItself {

@@ -14,8 +14,7 @@ use bench_core::lane::Lane;
 
 use crate::build::build_in;
 use crate::discovery::{Stack, Workspace};
-use crate::offer::ask_client;
-use crate::sweep::run_cell::Programs;
+use crate::programs::Programs;
 
 /// A wire of a stack, and what a check needs to know about it.
 #[derive(Clone, Debug)]
@@ -159,8 +158,7 @@ pub fn subjects(
 /// # Errors
 /// When a binary does not say what it offers.
 pub fn subjects_of(programs: &Programs, stranger: Option<&Programs>) -> Result<Vec<Subject>> {
-    let stack = &programs.stack;
-    let offer = ask_client(&stack.client, &programs.client, &stack.framework)?;
+    let offer = programs.offer()?;
     let client_wires: Vec<String> = offer.wires().into_iter().map(ToOwned::to_owned).collect();
     let subject = |wire: &String| {
         let entries = || offer.entries.iter().filter(|entry| entry.wire == *wire);

@@ -12,7 +12,8 @@ use bench_core::server::{ServerInfo, ServerStats};
 use super::Subject;
 use crate::child::{Child, Waited};
 use crate::interrupt::Interrupt;
-use crate::sweep::run_cell::{Programs, ready};
+use crate::programs::Programs;
+use crate::sweep::run_cell::ready;
 
 /// Time that a server has to stop after its stdin was closed.
 const STOP_GRACE: Duration = Duration::from_secs(5);

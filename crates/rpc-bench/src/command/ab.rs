@@ -1,24 +1,23 @@
 //! `rpc-bench ab`: one framework against itself with one thing changed.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Result;
-use bench_core::lane::Lane;
-use bench_core::{duration, talk};
+use bench_core::talk;
 
 use super::TextOrJson;
+use super::values::{ChoiceFlags, RepeatFlags, percent, rate};
 use crate::ab::change::{Change, FORMS};
 use crate::ab::sides::build_both;
 use crate::ab::text::AbReport;
-use crate::ab::{AbSpec, instructions, measure};
+use crate::ab::{instructions, measure};
 use crate::build::build_in;
 use crate::discovery::Workspace;
 use crate::interrupt::Interrupt;
 use crate::offer::ask_client;
 use crate::records::Appender;
 use crate::sweep::cell::Cell;
-use crate::trial::{Arm, Choice};
+use crate::trial::Arm;
 use crate::usage;
 
 /// Flags of `ab`.
@@ -34,48 +33,22 @@ pub struct AbArgs {
     /// Wire [default: the flagship]
     #[arg(long)]
     wire: Option<String>,
-    /// Concurrent callers
-    #[arg(short = 'c', long = "concurrency", value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    callers: u64,
-    /// Connections that the callers share [default: one each]
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pool: Option<u32>,
-    /// Simulated delay
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = milliseconds)]
-    delay: Duration,
-    /// Lane of both sides
-    #[arg(long, value_name = "default|tuned", default_value_t)]
-    lane: Lane,
-    /// Calls per second of the open-loop slices [default: half of A's throughput]
+    #[command(flatten)]
+    choice: ChoiceFlags,
+    /// Calls per second of the open-loop slices [default: half of what the slower side can make]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     rate: Option<f64>,
-    /// No round begins after this time
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = seconds)]
-    time: Duration,
-    /// Most rounds, each with fresh processes
-    #[arg(long, value_name = "N", default_value_t = 48, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    rounds: u64,
-    /// Stops when throughput and CPU per call at the rate are known to ± this many percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
-    precision: f64,
+    #[command(flatten)]
+    repeats: RepeatFlags,
     /// Exit code 4 when a measure is proved worse, and by more than this many percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
     threshold: f64,
-    /// Slices of each kind, closed and open loop, in each round
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    slices: u64,
-    /// Length of a slice in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(10..=600_000))]
-    slice_ms: u64,
     /// Leaves the counting of instructions out
     #[arg(long)]
     no_instructions: bool,
     /// Appends every round's figures to a file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Seed of the orders
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
     /// Cargo profile of the binaries
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
@@ -87,32 +60,9 @@ pub struct AbArgs {
 fn help() -> String {
     format!(
         "Changes:\n{FORMS}\n\nExit codes: 0 no regression; 1 could not run; 2 usage; 4 a regression beyond --threshold; 130 interrupted.\n\n\
-        Examples:\n  rpc-bench ab grpc --with version:h2=0.4.12\n  rpc-bench ab grpc --with client:--pool=4\n  \
+        Examples:\n  rpc-bench ab grpc --with version:h2=0.4.14\n  rpc-bench ab grpc --with client:--pool=4\n  \
         rpc-bench ab tcp --with feature:bench-core/system-allocator\n  rpc-bench ab tarpc --with rev:HEAD~1 --threshold 3\n  rpc-bench ab tcp"
     )
-}
-
-fn milliseconds(text: &str) -> Result<Duration, String> {
-    duration::parse(text, "ms")
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    duration::parse(text, "s")
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse().ok().filter(|rate| (0.001..=1e9).contains(rate));
-    rate.ok_or_else(|| "calls per second, from 0.001 to 1e9".to_owned())
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let percent = text
-        .trim_end_matches('%')
-        .trim()
-        .parse()
-        .ok()
-        .filter(|percent| (0.0..=1000.0).contains(percent));
-    percent.ok_or_else(|| "a percentage from 0 to 1000".to_owned())
 }
 
 pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
@@ -121,27 +71,10 @@ pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
     let mut record = args.record.as_deref().map(Appender::open).transpose()?;
     let interrupt = Interrupt::listen()?;
     let offer = ask_client(&stack.client, &build_in(manifest, &stack.client, &args.profile)?, &stack.framework)?;
-    let choice = Choice {
-        wire: args.wire.clone(),
-        callers: args.callers,
-        pool: args.pool,
-        delay: args.delay,
-        lane: args.lane,
-    };
-    let cell = choice.cell(&offer)?;
+    let cell = args.choice.choice(args.wire.clone()).cell(&offer)?;
     let arms = build_both(&workspace.root, manifest, stack, &cell, &args.with, &args.profile)?;
-    let spec = AbSpec {
-        arms,
-        slices: args.slices,
-        slice_ms: args.slice_ms,
-        rate_per_s: args.rate,
-        time: args.time,
-        rounds: args.rounds,
-        precision: args.precision / 100.0,
-        confidence: 0.95,
-        seed: args.seed,
-    };
-    let Some(measured) = measure(&spec, &interrupt, |line| talk::say(format_args!("{line}")))? else {
+    let repeats = args.repeats.repeats(args.rate);
+    let Some(measured) = measure(&arms, &repeats, &interrupt, |line| talk::say(format_args!("{line}")))? else {
         return Ok(usage::INTERRUPTED);
     };
     if let Some(record) = &mut record {
@@ -150,7 +83,7 @@ pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
     let report = AbReport {
         title: title(args, &cell),
         measured,
-        instructions: count_instructions(args, &spec.arms, &interrupt),
+        instructions: count_instructions(args, &arms, &interrupt),
         threshold: args.threshold / 100.0,
     };
     match args.output {

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use bench_core::{duration, talk};
+use bench_core::talk;
 
 use super::TextOrJson;
+use super::values::{milliseconds, percent};
 use crate::audit::audit;
 use crate::audit::check::Rules;
 use crate::audit::facts::Surroundings;
@@ -60,21 +61,10 @@ pub struct AuditArgs {
     output: TextOrJson,
 }
 
-fn milliseconds(text: &str) -> Result<Duration, String> {
-    duration::parse(text, "ms")
-}
-
 fn time_unit(text: &str) -> Result<Unit, String> {
     match Unit::named(text) {
         Some(unit @ Unit::Time(_)) => Ok(unit),
         _ => Err("expected ns, us, ms or s".to_owned()),
-    }
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(percent) if (0.0..=1000.0).contains(&percent) => Ok(percent),
-        _ => Err("expected a number from 0 to 1000".to_owned()),
     }
 }
 

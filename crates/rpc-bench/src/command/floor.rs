@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use bench_core::duration;
 use bench_core::message::{REPLY_BYTES, REQUEST_BYTES};
 use bench_host::CpuSet;
 use serde::Serialize;
 
 use super::TextOrJson;
+use super::values::seconds;
 use crate::floor::{FloorRun, FloorSpec, best};
 use crate::report::table::{Align, Table};
 use crate::usage;
@@ -56,10 +56,6 @@ struct FloorReport {
     cpu_sys_us_per_call: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<Box<FloorReport>>,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    duration::parse(text, "s")
 }
 
 fn window(text: &str) -> Result<Duration, String> {

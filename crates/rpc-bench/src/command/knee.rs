@@ -5,21 +5,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use bench_core::duration;
-use bench_core::lane::Lane;
 use bench_core::talk;
 use bench_core::units::duration_in_words;
 
 use super::TextOrJson;
-use crate::build::build_in;
-use crate::discovery::Workspace;
+use super::values::{ChoiceFlags, milliseconds, seconds};
 use crate::interrupt::Interrupt;
-use crate::knee::arms::{Chosen, choose};
 use crate::knee::report::Report;
 use crate::knee::{KneeSpec, LEAST_CALLS, estimate, measure};
-use crate::offer::ask_client;
 use crate::sweep::cell::Cell;
-use crate::sweep::connections::Connections;
-use crate::sweep::run_cell::Programs;
+use crate::trial::{Chosen, build_and_choose};
 use crate::usage::{self, usage_error};
 
 /// Warm-up of each process pair; each slice has a tenth of its length besides.
@@ -46,18 +41,8 @@ pub struct KneeArgs {
     /// Limit of the p99 response time
     #[arg(long, value_name = "DURATION", default_value = "5ms", value_parser = slo)]
     slo: Duration,
-    /// Callers: the most calls under way
-    #[arg(short = 'c', long = "concurrency", value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    callers: u64,
-    /// Connections that the callers share [default: one connection per caller]
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pool: Option<u32>,
-    /// Lane of both sides
-    #[arg(long, value_name = "default|tuned", default_value_t)]
-    lane: Lane,
-    /// Simulated delay of the servers (a number alone is in milliseconds)
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = milliseconds)]
-    delay: Duration,
+    #[command(flatten)]
+    choice: ChoiceFlags,
     /// Spacing of the calls: as of many users who know nothing of each other, or all alike
     #[arg(long, value_name = "poisson|constant", default_value = "poisson", value_parser = ["poisson", "constant"])]
     arrival: String,
@@ -84,10 +69,6 @@ pub struct KneeArgs {
     output: TextOrJson,
 }
 
-fn milliseconds(text: &str) -> Result<Duration, String> {
-    duration::parse(text, "ms")
-}
-
 fn slo(text: &str) -> Result<Duration, String> {
     match milliseconds(text)? {
         Duration::ZERO => Err("no response takes no time".to_owned()),
@@ -96,7 +77,7 @@ fn slo(text: &str) -> Result<Duration, String> {
 }
 
 fn slice(text: &str) -> Result<Duration, String> {
-    match duration::parse(text, "s")? {
+    match seconds(text)? {
         slice if (Duration::from_millis(10)..=Duration::from_secs(600)).contains(&slice) => Ok(slice),
         _ => Err("from 10ms to 10m".to_owned()),
     }
@@ -117,7 +98,15 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
         rate_limit_per_s: args.rate_limit as f64,
         seed: args.seed,
     };
-    let Chosen { arms, not_offered } = chosen(args, &spec, manifest)?;
+    let asked = Cell {
+        measure_ms: spec.slice_ms,
+        warmup_ms: WARMUP_MS,
+        ..args.choice.choice(None).asked()
+    };
+    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &args.frameworks, &args.profile, &args.wire, &asked)?;
+    for arm in &mut arms {
+        arm.client_flags = vec!["--arrival".to_owned(), args.arrival.clone()];
+    }
     let wires = match arms.len() {
         1 => "1 wire".to_owned(),
         wires => format!("{wires} wires"),
@@ -152,15 +141,15 @@ fn check(args: &KneeArgs) -> Result<()> {
             duration::format(args.slice)
         ));
     }
-    if args.delay >= args.slo {
+    if args.choice.delay >= args.slo {
         return refuse(format!(
             "--slo {}: no response comes before the --delay of {} is over",
             duration::format(args.slo),
-            duration::format(args.delay)
+            duration::format(args.choice.delay)
         ));
     }
-    if let Some(pool) = args.pool.filter(|pool| u64::from(*pool) > args.callers) {
-        return refuse(format!("--pool {pool}: more connections than the {} callers", args.callers));
+    if let Some(pool) = args.choice.pool.filter(|pool| u64::from(*pool) > args.choice.callers) {
+        return refuse(format!("--pool {pool}: more connections than the {} callers", args.choice.callers));
     }
     let least = (LEAST_CALLS / args.slice.as_secs_f64()).ceil();
     if (args.rate_limit as f64) < least {
@@ -171,45 +160,4 @@ fn check(args: &KneeArgs) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Builds what was asked for and asks the clients what they offer.
-fn chosen(args: &KneeArgs, spec: &KneeSpec, manifest: Option<&Path>) -> Result<Chosen> {
-    let workspace = Workspace::discover(manifest)?;
-    let there = |name: &&String| workspace.stacks.iter().any(|stack| stack.framework == **name);
-    if let Some(unknown) = args.frameworks.iter().find(|name| !there(name)) {
-        return Err(usage_error(format!(
-            "there is no framework '{unknown}'; there are: {}",
-            workspace.framework_names()
-        )));
-    }
-    let mut stacks = Vec::new();
-    for stack in workspace.stacks {
-        if !args.frameworks.is_empty() && !args.frameworks.contains(&stack.framework) {
-            continue;
-        }
-        let server = build_in(manifest, &stack.server, &args.profile)?;
-        let client = build_in(manifest, &stack.client, &args.profile)?;
-        let offer = ask_client(&stack.client, &client, &stack.framework)?;
-        stacks.push((Programs { stack, server, client }, offer));
-    }
-    let asked = Cell {
-        framework: String::new(),
-        wire: String::new(),
-        lane: args.lane,
-        workload: String::new(),
-        payload_bytes: None,
-        delay_us: args.delay.as_micros() as u64,
-        callers: args.callers,
-        connections: args.pool.map_or(Connections::PerCaller, Connections::Shared),
-        server_threads: None,
-        server_runtime: None,
-        yields: false,
-        pace: None,
-        client_threads: None,
-        measure_ms: spec.slice_ms,
-        calls: None,
-        warmup_ms: WARMUP_MS,
-    };
-    choose(&stacks, &args.wire, &asked, &args.arrival)
 }

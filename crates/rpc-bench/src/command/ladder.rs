@@ -7,12 +7,10 @@ use bench_core::lane::Lane;
 use bench_core::talk;
 
 use super::TextOrJson;
-use crate::build::build_in;
 use crate::discovery::Workspace;
 use crate::interrupt::Interrupt;
 use crate::ladder::{LadderSpec, measure};
-use crate::offer::ask_client;
-use crate::sweep::run_cell::Programs;
+use crate::programs::Programs;
 use crate::usage;
 
 /// Flags of `ladder`.
@@ -51,14 +49,9 @@ pub struct LadderArgs {
 }
 
 pub(super) fn run(args: &LadderArgs, manifest: Option<&Path>) -> Result<u8> {
-    let workspace = Workspace::discover(manifest)?;
-    let mut stacks = Vec::new();
-    for stack in workspace.stacks {
-        let server = build_in(manifest, &stack.server, &args.profile)?;
-        let client = build_in(manifest, &stack.client, &args.profile)?;
-        let offer = ask_client(&stack.client, &client, &stack.framework)?;
-        stacks.push((Programs { stack, server, client }, offer));
-    }
+    let stacks = (Workspace::discover(manifest)?.stacks.into_iter())
+        .map(|stack| Programs::build_and_ask(manifest, stack, &args.profile))
+        .collect::<Result<Vec<_>>>()?;
     let spec = LadderSpec {
         codecs: args.codec.clone(),
         callers: args.callers,

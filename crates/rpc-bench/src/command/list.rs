@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::TextOrJson;
-use crate::build::build_in;
 use crate::discovery::{Stack, Workspace};
-use crate::offer::{Entry, ask_client, ask_server};
+use crate::offer::{Entry, ask_server};
+use crate::programs::Programs;
 use crate::report::table::{Align, Table};
 use crate::usage;
 use bench_core::talk;
@@ -53,10 +53,9 @@ pub(super) fn run(args: &ListArgs, manifest: Option<&Path>) -> Result<u8> {
 
 /// What the stack's own binaries say.
 fn ask(stack: Stack, manifest: Option<&Path>, profile: &str) -> Result<Listed> {
-    let server = build_in(manifest, &stack.server, profile)?;
-    let client = build_in(manifest, &stack.client, profile)?;
-    let wires = ask_server(&stack.server, &server)?.wires;
-    let offer = ask_client(&stack.client, &client, &stack.framework)?;
+    let (programs, offer) = Programs::build_and_ask(manifest, stack, profile)?;
+    let stack = programs.stack;
+    let wires = ask_server(&stack.server, &programs.server)?.wires;
     for entry in &offer.entries {
         if !wires.contains(&entry.wire) {
             talk::say(format_args!(

@@ -9,8 +9,10 @@ mod floor;
 mod knee;
 mod ladder;
 mod list;
+mod rank;
 mod report;
 mod sweep;
+mod values;
 
 use std::path::PathBuf;
 
@@ -53,6 +55,8 @@ pub enum Command {
     Ab(ab::AbArgs),
     /// Says what changed between two recorded sets
     Compare(compare::CompareArgs),
+    /// Ranks the stacks by cost and speed, measured by turns, with intervals and only the places that are proved
+    Rank(rank::RankArgs),
     /// Shows where a call's microseconds of CPU go: codec, frames, each framework
     Ladder(ladder::LadderArgs),
     /// Finds the highest rate whose p99 response time stays under a limit, and what happens beyond it
@@ -76,6 +80,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Ab(args) => ab::run(&args, manifest),
         Command::Compare(args) => compare::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Rank(args) => rank::run(&args, manifest),
         Command::Ladder(args) => ladder::run(&args, manifest),
         Command::Knee(args) => knee::run(&args, manifest),
         Command::Floor(args) => floor::run(&args),

@@ -8,13 +8,13 @@ use anyhow::{Context, Result};
 use bench_core::lane::Lane;
 use bench_host::HostInfo;
 
-use crate::build::build_in;
 use crate::check::matrix::run_all;
 use crate::check::{Subject, subjects_of};
 use crate::dates::Utc;
 use crate::discovery::{Workspace, is_plain_name};
 use crate::interrupt::Interrupt;
-use crate::offer::{ClientOffer, ask_client};
+use crate::offer::ClientOffer;
+use crate::programs::Programs;
 use crate::report::render::Form;
 use crate::report::report;
 use crate::sweep::driver::{Outcome, Sweep, Unfit};
@@ -26,7 +26,6 @@ use crate::sweep::host_file::HostFile;
 use crate::sweep::only::Only;
 use crate::sweep::progress::estimate;
 use crate::sweep::readme;
-use crate::sweep::run_cell::Programs;
 use crate::usage;
 use bench_core::talk;
 use bench_core::units::duration_in_words;
@@ -140,17 +139,9 @@ fn prepare(mut file: SweepFile, workspace: &Workspace, manifest: Option<&Path>) 
     let mut offers: Vec<ClientOffer> = Vec::new();
     let mut programs = HashMap::new();
     for stack in workspace.stacks.iter().filter(|stack| only.takes(&stack.framework)) {
-        let build = |package: &str| build_in(manifest, package, &file.run.profile);
-        let (server, client) = (build(&stack.server)?, build(&stack.client)?);
-        offers.push(ask_client(&stack.client, &client, &stack.framework)?);
-        programs.insert(
-            stack.framework.clone(),
-            Programs {
-                stack: stack.clone(),
-                server,
-                client,
-            },
-        );
+        let (built, offer) = Programs::build_and_ask(manifest, stack.clone(), &file.run.profile)?;
+        offers.push(offer);
+        programs.insert(stack.framework.clone(), built);
     }
     let expansion = expand(&file, &offers, &only)?;
     file.not_offered = expansion.not_offered;

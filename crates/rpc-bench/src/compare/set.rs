@@ -9,9 +9,10 @@ use crate::records;
 use crate::report::rows::{Row, RowKey, rows};
 use crate::sweep::cell::Cell;
 use crate::sweep::folder;
+use crate::trial;
 
 /// Framework and wire that every other row is compared with.
-pub const CONTROL: [&str; 2] = ["tcp", "tcp+framed/protobuf"];
+pub const CONTROL: [&str; 2] = [trial::CONTROL, "tcp+framed/protobuf"];
 
 /// One recorded set.
 #[derive(Debug)]

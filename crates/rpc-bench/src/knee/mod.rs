@@ -7,7 +7,6 @@
 //!
 //! A repeat is a fresh process pair of every arm, in a shuffled order: a process has its own luck, and the machine drifts.
 
-pub mod arms;
 pub mod judge;
 pub mod limit;
 mod pair;

@@ -172,7 +172,7 @@ pub(crate) mod tests {
         Arm {
             name: "tcp tcp/protobuf".to_owned(),
             cell: example_cell(),
-            programs: crate::sweep::run_cell::Programs { stack, server, client },
+            programs: crate::programs::Programs { stack, server, client },
             environment: Vec::new(),
             server_flags: Vec::new(),
             client_flags: Vec::new(),

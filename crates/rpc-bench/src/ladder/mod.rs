@@ -18,10 +18,11 @@ pub use codecs::CodecCost;
 
 use crate::interrupt::Interrupt;
 use crate::offer::ClientOffer;
+use crate::programs::Programs;
 use crate::sweep::cell::Cell;
 use crate::sweep::connections::Connections;
 use crate::sweep::plan::shuffle;
-use crate::sweep::run_cell::{self, CellEnd, Programs};
+use crate::sweep::run_cell::{self, CellEnd};
 use crate::usage::usage_error;
 
 /// The stack whose frames are the rungs below every framework.

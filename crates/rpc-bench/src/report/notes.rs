@@ -37,10 +37,13 @@ pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
         if let Some(split) = split_of(row).filter(|split| *split != usual) {
             notes.push(format!("{name}: {split}"));
         }
-        notes.extend(out_of_line::lines(row).into_iter().map(|line| format!("{name}: {line}")));
-        for record in &row.records {
-            let round = record.round.map_or(String::new(), |round| format!("round {}: ", round + 1));
-            notes.extend(record.notes.iter().map(|note| format!("{name}: {round}{note}")));
+        let out_of_line = out_of_line::lines(row);
+        if !out_of_line.is_empty() {
+            notes.push(format!("{name}: out of line: {}", out_of_line.join("; ")));
+        }
+        let of_rounds: Vec<String> = row.records.iter().flat_map(of_round).collect();
+        if !of_rounds.is_empty() {
+            notes.push(format!("{name}: {}", of_rounds.join("; ")));
         }
         for verdict in [Verdict::Invalid, Verdict::Suspect] {
             let reasons = reasons(row, verdict);
@@ -50,6 +53,12 @@ pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// What a round's record notes.
+fn of_round(record: &Record) -> Vec<String> {
+    let round = record.round.map_or(String::new(), |round| format!("round {}: ", round + 1));
+    record.notes.iter().map(|note| format!("{round}{note}")).collect()
 }
 
 /// Why the rounds with this verdict have it.

@@ -6,7 +6,7 @@ use bench_stats::outliers::outliers;
 
 use super::rows::Row;
 
-/// A line for each figure of a round that is out of line; none with fewer rounds than it takes to say so.
+/// A text for each figure of a round that is out of line; none with fewer rounds than it takes to say so.
 pub fn lines(row: &Row) -> Vec<String> {
     let open = row.key.pace.is_some();
     let cpu = of(row, "CPU µs/call", |record| record.cpu_us_per_call_sum, three_digits);
@@ -30,7 +30,7 @@ fn of(row: &Row, name: &str, figure: fn(&Record) -> Option<f64>, show: fn(f64) -
         .into_iter()
         .map(|outlier| {
             format!(
-                "round {} is out of line: {name} {}, median {} (robust z {:+.1})",
+                "round {} with {name} {}, median {} (robust z {:+.1})",
                 rounds[outlier.index] + 1,
                 show(figures[outlier.index]),
                 show(middle),
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_wild_round_is_named_and_stays_in_the_row() {
-        let expected = "round 3 is out of line: throughput/s 400, median 1,005 (robust z -";
+        let expected = "round 3 with throughput/s 400, median 1,005 (robust z -";
         let lines = lines_of(&[1000.0, 1010.0, 400.0, 1020.0, 1005.0, 1015.0, 990.0]);
         assert!(matches!(lines.as_slice(), [line] if line.starts_with(expected)), "{lines:?}");
         assert_eq!(lines_of(&[1000.0, 1010.0, 1002.0, 1020.0, 1005.0, 1015.0, 990.0]), [""; 0]);

@@ -18,8 +18,9 @@ use super::floor_cell::{self, FloorRecord};
 use super::folder;
 use super::plan::{Step, Work, order};
 use super::progress::{Progress, estimate, per_second};
-use super::run_cell::{self, CellEnd, Programs};
+use super::run_cell::{self, CellEnd};
 use crate::interrupt::Interrupt;
+use crate::programs::Programs;
 use crate::records::{Appender, SweepRecord, read_and_mend};
 use bench_core::talk;
 

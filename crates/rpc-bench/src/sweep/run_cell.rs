@@ -1,6 +1,5 @@
 //! One cell: a fresh server, a fresh client, one record.
 
-use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
@@ -13,8 +12,8 @@ use super::cell::Cell;
 use super::connections::Connections;
 use super::pace::Pace;
 use crate::child::{Child, Waited};
-use crate::discovery::Stack;
 use crate::interrupt::Interrupt;
+use crate::programs::Programs;
 
 /// A server that takes longer to print its ready line has failed.
 const READY_LIMIT: Duration = Duration::from_secs(20);
@@ -26,17 +25,6 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(2);
 /// Time beyond all of these that a client has for connecting, verifying and reporting.
 const CLIENT_SLACK: Duration = Duration::from_secs(20);
-
-/// A stack and its built binaries.
-#[derive(Clone, Debug)]
-pub struct Programs {
-    /// The packages.
-    pub stack: Stack,
-    /// Binary of the server.
-    pub server: PathBuf,
-    /// Binary of the client.
-    pub client: PathBuf,
-}
 
 /// How a cell ended.
 #[derive(Debug)]
@@ -265,6 +253,7 @@ mod tests {
 
     use super::super::failed::tests::{example_cell, example_record};
     use super::*;
+    use crate::discovery::Stack;
 
     fn programs() -> Programs {
         Programs {

@@ -1,7 +1,7 @@
 //! One of the things that are compared.
 
+use crate::programs::Programs;
 use crate::sweep::cell::Cell;
-use crate::sweep::run_cell::Programs;
 
 /// A server and a client, and how they are started.
 #[derive(Clone, Debug)]

@@ -7,12 +7,11 @@ use anyhow::Result;
 use bench_core::lane::Lane;
 
 use super::Arm;
-use crate::build::build_in;
 use crate::discovery::Workspace;
-use crate::offer::{ClientOffer, ask_client};
+use crate::offer::ClientOffer;
+use crate::programs::Programs;
 use crate::sweep::cell::Cell;
 use crate::sweep::connections::Connections;
-use crate::sweep::run_cell::Programs;
 use crate::usage::usage_error;
 
 /// Warm-up of a process's first slice, in milliseconds.
@@ -77,8 +76,18 @@ impl Choice {
         Ok(Cell {
             framework: offer.framework.clone(),
             wire: entry.wire.clone(),
-            lane: self.lane,
             workload: entry.workload.clone(),
+            ..self.asked()
+        })
+    }
+
+    /// The part of a cell that is the same for every stack; framework, wire and workload are not named in it.
+    pub fn asked(&self) -> Cell {
+        Cell {
+            framework: String::new(),
+            wire: String::new(),
+            lane: self.lane,
+            workload: String::new(),
             payload_bytes: None,
             delay_us: self.delay.as_micros() as u64,
             callers: self.callers,
@@ -92,7 +101,7 @@ impl Choice {
             measure_ms: 1,
             calls: None,
             warmup_ms: WARMUP_MS,
-        })
+        }
     }
 }
 
@@ -102,13 +111,8 @@ impl Choice {
 /// When there is no such framework, or it does not build.
 pub fn flagship(manifest: Option<&Path>, framework: &str, profile: &str) -> Result<Arm> {
     let workspace = Workspace::discover(manifest)?;
-    let stack = workspace.stack(framework)?;
-    let programs = Programs {
-        stack: stack.clone(),
-        server: build_in(manifest, &stack.server, profile)?,
-        client: build_in(manifest, &stack.client, profile)?,
-    };
-    let cell = Choice::default().cell(&ask_client(&stack.client, &programs.client, framework)?)?;
+    let (programs, offer) = Programs::build_and_ask(manifest, workspace.stack(framework)?.clone(), profile)?;
+    let cell = Choice::default().cell(&offer)?;
     Ok(Arm::new(framework, cell, programs))
 }
 

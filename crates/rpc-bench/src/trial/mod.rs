@@ -2,20 +2,27 @@
 //! the machine's drift hits all arms alike.
 
 pub mod arm;
+pub mod arms;
 pub mod choice;
 pub mod figures;
 pub mod held;
+pub mod repeat;
 
 use anyhow::{Context, Result};
 use bench_core::record::Record;
 
 pub use arm::Arm;
+pub use arms::{Chosen, build_and_choose};
 pub use choice::{Choice, flagship};
 pub use figures::{Figures, MEASURES, Measure};
 pub use held::{Held, Slice};
+pub use repeat::{Repeated, Repeats, Taken, both};
 
 use crate::interrupt::Interrupt;
 use crate::sweep::plan::shuffle;
+
+/// Framework to which the others' figures are ratios.
+pub const CONTROL: &str = "tcp";
 
 /// Runs one round: starts every arm, measures each of the slices on all of them, in a new order every time, and ends them. The result has
 /// the records of each arm, slice by slice; `None` when somebody asked to stop.

@@ -1,15 +1,18 @@
-//! Which stacks and wires are searched.
+//! Which stacks and wires are measured.
+
+use std::path::Path;
 
 use anyhow::Result;
 
+use super::Arm;
+use crate::discovery::Workspace;
 use crate::offer::{ClientOffer, Entry};
+use crate::programs::Programs;
 use crate::sweep::cell::Cell;
 use crate::sweep::connections::Connections;
-use crate::sweep::run_cell::Programs;
-use crate::trial::Arm;
 use crate::usage::usage_error;
 
-/// What is searched, and what was asked for in vain.
+/// What is measured, and what was asked for in vain.
 #[derive(Debug)]
 pub struct Chosen {
     /// One for each wire.
@@ -18,12 +21,24 @@ pub struct Chosen {
     pub not_offered: Vec<String>,
 }
 
+/// Builds the stacks of these names, or all without any, and [chooses](choose).
+///
+/// # Errors
+/// When a name does not exist, a package does not build, or nothing is left.
+pub fn build_and_choose(manifest: Option<&Path>, frameworks: &[String], profile: &str, wires: &[String], asked: &Cell) -> Result<Chosen> {
+    let stacks = Workspace::discover(manifest)?.stacks_named(frameworks)?;
+    let built = (stacks.into_iter())
+        .map(|stack| Programs::build_and_ask(manifest, stack, profile))
+        .collect::<Result<Vec<_>>>()?;
+    choose(&built, wires, asked)
+}
+
 /// The flagship of each stack, or those of these wires that it has. `asked` holds what is the same for all: its framework, wire and
-/// workload are not used. `arrival` is the clients' `--arrival`.
+/// workload are not used.
 ///
 /// # Errors
 /// When nothing is left: the text names what there is.
-pub fn choose(stacks: &[(Programs, ClientOffer)], wires: &[String], asked: &Cell, arrival: &str) -> Result<Chosen> {
+pub fn choose(stacks: &[(Programs, ClientOffer)], wires: &[String], asked: &Cell) -> Result<Chosen> {
     let mut chosen = Chosen {
         arms: Vec::new(),
         not_offered: Vec::new(),
@@ -50,9 +65,7 @@ pub fn choose(stacks: &[(Programs, ClientOffer)], wires: &[String], asked: &Cell
                 workload: entry.workload.clone(),
                 ..asked.clone()
             };
-            let mut arm = Arm::new(&name, cell, programs.clone());
-            arm.client_flags = vec!["--arrival".to_owned(), arrival.to_owned()];
-            chosen.arms.push(arm);
+            chosen.arms.push(Arm::new(&name, cell, programs.clone()));
         }
     }
     match chosen.arms.is_empty() {
@@ -116,7 +129,7 @@ mod tests {
             connections,
             ..example_cell()
         };
-        choose(&stacks, &wires, &asked, "poisson")
+        choose(&stacks, &wires, &asked)
     }
 
     fn names(chosen: &Chosen) -> Vec<&str> {
@@ -124,11 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn flagships_are_searched_unless_wires_are_named() {
+    fn flagships_are_measured_unless_wires_are_named() {
         let all = chosen(&[], Connections::PerCaller).unwrap();
         assert_eq!(names(&all), ["a w/x", "b w/y"]);
         assert_eq!(all.arms[0].cell.workload, "echo");
-        assert_eq!(all.arms[0].client_flags, ["--arrival", "poisson"]);
         let named = chosen(&["w/z", "w/x"], Connections::PerCaller).unwrap();
         assert_eq!(names(&named), ["a w/x", "b w/z"]);
         assert_eq!(named.arms[0].cell.workload, "echo");
@@ -143,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_search_is_an_error_that_names_what_there_is() {
+    fn nothing_to_measure_is_an_error_that_names_what_there_is() {
         let error = chosen(&["w/nope"], Connections::PerCaller).unwrap_err().to_string();
         assert!(error.contains("w/nope") && error.contains("w/z"), "{error}");
         let error = chosen(&["w/x"], Connections::Shared(2)).unwrap_err().to_string();

@@ -1,0 +1,96 @@
+//! `rpc-bench rank`: which stacks are provably cheaper or faster.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use bench_core::talk;
+use bench_core::units::duration_in_words;
+
+use super::TextOrJson;
+use super::values::{ChoiceFlags, RepeatFlags, rate};
+use crate::interrupt::Interrupt;
+use crate::rank::Report;
+use crate::records::Appender;
+use crate::trial::{CONTROL, Chosen, Figures, build_and_choose};
+use crate::usage;
+
+/// Flags of `rank`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "In a round every stack has a fresh server and client. All stay connected and are measured by turns in slices of a closed loop and of an\n\
+    open loop at the same rate, in a new order each time. Each measure has a table: ratios to raw TCP of the same round with their\n\
+    intervals, and the places that are proved. It stops when throughput and CPU per call at the rate are known to --precision, or when\n\
+    --time or --rounds are over.\n\n\
+    Examples:\n  rpc-bench rank\n  rpc-bench rank grpc tarpc -r 15000 --time 5m\n  rpc-bench rank --pool 10 --wire h2/protobuf,ws/json,tcp+mux/protobuf\n  \
+    rpc-bench rank --precision 3 --output json > rank.json"
+)]
+pub struct RankArgs {
+    /// Frameworks, with raw TCP besides, to which ratios are (to the first where it has none of the wires) [default: all]
+    #[arg(value_name = "FRAMEWORK")]
+    frameworks: Vec<String>,
+    /// Wires, separated by commas [default: the flagship of each framework]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    wire: Vec<String>,
+    #[command(flatten)]
+    choice: ChoiceFlags,
+    /// Calls per second of the open-loop slices [default: half of what the slowest stack can make]
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
+    rate: Option<f64>,
+    #[command(flatten)]
+    repeats: RepeatFlags,
+    /// Appends every round's figures to a file, one JSON object a line, stacks by name
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Cargo profile of the binaries
+    #[arg(long, value_name = "NAME", default_value = "release")]
+    profile: String,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    output: TextOrJson,
+}
+
+pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
+    let mut frameworks = args.frameworks.clone();
+    if !frameworks.is_empty() && !frameworks.iter().any(|name| name == CONTROL) {
+        frameworks.push(CONTROL.to_owned());
+    }
+    let asked = args.choice.choice(None).asked();
+    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &args.wire, &asked)?;
+    // The sort is stable: others stay in their order.
+    arms.sort_by_key(|arm| arm.cell.framework != CONTROL);
+    let mut record = args.record.as_deref().map(Appender::open).transpose()?;
+    let interrupt = Interrupt::listen()?;
+    talk::say(format_args!(
+        "{} stacks, ratios to {}; at most {}",
+        arms.len(),
+        arms.first().map_or("", |arm| arm.name.as_str()),
+        duration_in_words(args.repeats.time)
+    ));
+    let repeats = args.repeats.repeats(args.rate);
+    let Some(repeated) = repeats.measure(&arms, &interrupt, |line| talk::say(format_args!("{line}")))? else {
+        return Ok(usage::INTERRUPTED);
+    };
+    if let Some(record) = &mut record {
+        for round in &repeated.rounds {
+            let figures: std::collections::BTreeMap<&str, &Figures> = arms
+                .iter()
+                .zip(round)
+                .map(|(arm, taken)| (arm.name.as_str(), &taken.figures))
+                .collect();
+            record.add(&figures)?;
+        }
+    }
+    let title = format!(
+        "echo, {} callers, {}, {} ms delay, {} lane",
+        args.choice.callers,
+        asked.connections,
+        asked.delay_us as f64 / 1000.0,
+        asked.lane
+    );
+    let report = Report::new(title, &arms, repeated, not_offered);
+    match args.output {
+        TextOrJson::Text => talk::print(&report.text())?,
+        TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string_pretty(&report.json())?))?,
+    }
+    Ok(if interrupt.requested() { usage::INTERRUPTED } else { usage::GOOD })
+}

@@ -1,0 +1,263 @@
+//! Rounds of interleaved slices, until every arm's ratio to the first one is known well enough.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use bench_core::record::Record;
+use bench_core::units::duration_in_words;
+use bench_core::verdict::Verdict;
+use bench_stats::looks::{DEFAULT_LOOKS, Looks, Progress};
+
+use super::{Arm, Figures, Held, MEASURES, Measure, Slice, round};
+use crate::interrupt::Interrupt;
+
+/// Share of the slowest arm's saturated throughput that all are offered in the open-loop slices: enough to be busy, far from the knee.
+const OFFERED_SHARE: f64 = 0.5;
+/// Measures that decide when enough has been measured: one of a saturated pair, one of a pair at the rate.
+const DECIDING: [&str; 2] = ["throughput/s", "CPU µs/call at the rate"];
+
+/// How arms are measured.
+#[derive(Clone, Debug)]
+pub struct Repeats {
+    /// Slices of each kind, closed and open loop, that a process pair is measured in; at least 1.
+    pub slices: u64,
+    /// Length of a slice in milliseconds.
+    pub slice_ms: u64,
+    /// Calls per second of the open-loop slices; `None` for half of the slowest arm's throughput.
+    pub rate_per_s: Option<f64>,
+    /// No round begins after this time.
+    pub time: Duration,
+    /// Most rounds.
+    pub rounds: u64,
+    /// Half width of the deciding measures' intervals, as a share of the ratio, at which it stops.
+    pub precision: f64,
+    /// Confidence of the result.
+    pub confidence: f64,
+    /// Seed of orders and clients.
+    pub seed: u64,
+}
+
+/// What one arm's process pair came to in a round.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// Over all of its slices.
+    pub figures: Figures,
+    /// Slice by slice.
+    pub slices: Vec<Figures>,
+}
+
+/// What was measured, and why it ended.
+#[derive(Debug)]
+pub struct Repeated {
+    /// Calls per second of the open-loop slices.
+    pub rate_per_s: f64,
+    /// The rounds, each with all arms in their order.
+    pub rounds: Vec<Vec<Taken>>,
+    /// Confidence that an interval must be made at, to cover at the one asked for whenever it ended.
+    pub confidence_of_each: f64,
+    /// Why there are no more rounds.
+    pub ended: String,
+    /// How many slices are not VALID, and why the first of them is not.
+    pub doubts: Vec<String>,
+}
+
+impl Repeats {
+    /// Measures until the precision is reached at one of the looks, or time or rounds are over. `None` when somebody asked to stop before
+    /// there was one round.
+    ///
+    /// # Errors
+    /// When an arm cannot be measured.
+    pub fn measure(&self, arms: &[Arm], interrupt: &Interrupt, tell: impl Fn(&str)) -> Result<Option<Repeated>> {
+        let begun = Instant::now();
+        let rate_per_s = match self.rate_per_s {
+            Some(rate) => rate,
+            None => match self.rate_for_all(arms, interrupt)? {
+                Some(rate) => rate,
+                None => return Ok(None),
+            },
+        };
+        let kinds = [None, Some(rate_per_s)].map(|rate_per_s| Slice {
+            ms: self.slice_ms,
+            rate_per_s,
+        });
+        let slices: Vec<Slice> = (0..self.slices).flat_map(|_| kinds).collect();
+        let looks = self.looks()?;
+        let (mut rounds, mut doubts) = (Vec::new(), Doubts::default());
+        let ended = loop {
+            let number = rounds.len() as u64;
+            if number >= self.rounds {
+                break format!("all {number} rounds were made");
+            }
+            if begun.elapsed() >= self.time {
+                break format!("the time of {} was over", duration_in_words(self.time));
+            }
+            let Some(records) = round(arms, &slices, self.seed.wrapping_add(number), interrupt)? else {
+                break "it was interrupted".to_owned();
+            };
+            doubts.add(arms, &records);
+            rounds.push(records.iter().map(|records| Taken::of(records)).collect::<Result<Vec<_>>>()?);
+            tell(&progress(arms, &rounds));
+            if precise(&looks, arms.len(), &rounds) {
+                break format!("the intervals were within {:.1} %", self.precision * 100.0);
+            }
+        };
+        Ok((!rounds.is_empty()).then(|| Repeated {
+            rate_per_s,
+            rounds,
+            confidence_of_each: looks.confidence_of_each(),
+            ended,
+            doubts: doubts.lines(),
+        }))
+    }
+
+    fn rate_for_all(&self, arms: &[Arm], interrupt: &Interrupt) -> Result<Option<f64>> {
+        let mut slowest = f64::INFINITY;
+        for arm in arms {
+            match self.saturated(arm, interrupt).with_context(|| arm.name.clone())? {
+                Some(throughput) => slowest = slowest.min(throughput),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(round_to_two_digits(slowest * OFFERED_SHARE)))
+    }
+
+    fn saturated(&self, arm: &Arm, interrupt: &Interrupt) -> Result<Option<f64>> {
+        let Some(mut pair) = Held::start(arm, self.seed, interrupt)? else {
+            return Ok(None);
+        };
+        let slice = Slice {
+            ms: 2 * self.slice_ms,
+            rate_per_s: None,
+        };
+        let Some(record) = pair.measure(arm, slice, interrupt)? else {
+            return Ok(None);
+        };
+        pair.stop()?;
+        let throughput = record
+            .throughput_per_s
+            .with_context(|| format!("no throughput: {}", record.verdict_reasons.join("; ")))?;
+        Ok(Some(throughput))
+    }
+
+    /// As many of the usual looks as there are rounds for.
+    fn looks(&self) -> Result<Looks> {
+        let within: Vec<usize> = DEFAULT_LOOKS.into_iter().filter(|&look| look as u64 <= self.rounds).collect();
+        let at = if within.is_empty() { &DEFAULT_LOOKS[..1] } else { &within };
+        Ok(Looks::new(at, self.confidence, self.precision)?)
+    }
+}
+
+impl Taken {
+    fn of(records: &[Record]) -> Result<Self> {
+        Ok(Self {
+            figures: Figures::of(records)?,
+            slices: records
+                .iter()
+                .map(|record| Figures::of(std::slice::from_ref(record)))
+                .collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// A measure of one arm and of another, of the rounds that have both.
+pub fn both(rounds: &[Vec<Taken>], measure: Measure, arm: usize, other: usize) -> (Vec<f64>, Vec<f64>) {
+    let of = |round: &[Taken], arm: usize| (measure.of)(&round.get(arm)?.figures);
+    rounds.iter().filter_map(|round| Some((of(round, arm)?, of(round, other)?))).unzip()
+}
+
+/// A rate that can be said and typed again.
+fn round_to_two_digits(rate: f64) -> f64 {
+    let unit = 10f64.powf(rate.log10().floor() - 1.0);
+    (rate / unit).round() * unit
+}
+
+fn deciding() -> impl Iterator<Item = Measure> {
+    MEASURES.into_iter().filter(|measure| DECIDING.contains(&measure.name))
+}
+
+/// Whether this is a look, and all deciding measures of all arms are known well enough.
+fn precise(looks: &Looks, arms: usize, rounds: &[Vec<Taken>]) -> bool {
+    deciding().all(|measure| {
+        (1..arms).all(|arm| {
+            let (values, control) = both(rounds, measure, arm, 0);
+            matches!(looks.judge(&values, &control), Ok(Progress::Reached(_)))
+        })
+    })
+}
+
+fn progress(arms: &[Arm], rounds: &[Vec<Taken>]) -> String {
+    let of_arm = |(place, arm): (usize, &Arm)| {
+        let ratios = deciding().map(|measure| {
+            let (values, control) = both(rounds, measure, place, 0);
+            let logs = values.iter().zip(&control).map(|(value, control)| (value / control).ln());
+            let mean = logs.sum::<f64>() / values.len() as f64;
+            format!("{} × {:.3}", measure.name, mean.exp())
+        });
+        format!("{}: {}", arm.name, ratios.collect::<Vec<_>>().join(", "))
+    };
+    let arms: Vec<String> = arms.iter().enumerate().skip(1).map(of_arm).collect();
+    format!("round {}: {}", rounds.len(), arms.join("; "))
+}
+
+/// How many slices are not VALID, by arm and verdict, with the first reasons of each.
+#[derive(Default)]
+struct Doubts(BTreeMap<(String, Verdict), (u64, String)>);
+
+impl Doubts {
+    fn add(&mut self, arms: &[Arm], records: &[Vec<Record>]) {
+        for (arm, records) in arms.iter().zip(records) {
+            for record in records.iter().filter(|record| record.verdict != Verdict::Valid) {
+                let first = || (0, record.verdict_reasons.join("; "));
+                self.0.entry((arm.name.clone(), record.verdict)).or_insert_with(first).0 += 1;
+            }
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let line = |((arm, verdict), (count, reason)): (&(String, Verdict), &(u64, String))| {
+            format!("{arm}: {count} slices are {verdict}; the first: {reason}")
+        };
+        self.0.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_has_two_digits() {
+        assert_eq!(round_to_two_digits(77_512.3), 78_000.0);
+        assert_eq!(round_to_two_digits(9_949.0), 9_900.0);
+        assert_eq!(round_to_two_digits(7.0), 7.0);
+    }
+
+    /// A round of three arms, of which only the last one's throughput wobbles from round to round.
+    pub(crate) fn a_round(number: u64) -> Vec<Taken> {
+        let taken = |throughput: f64| Taken {
+            figures: Figures {
+                throughput_per_s: Some(throughput),
+                cpu_us_per_call_at_rate: Some(10.0),
+                ..Figures::default()
+            },
+            slices: Vec::new(),
+        };
+        let minute = 1000.0 + 100.0 * (number % 5) as f64;
+        vec![
+            taken(minute),
+            taken(2.0 * minute),
+            taken(minute * (1.0 + 0.2 * (number % 3) as f64)),
+        ]
+    }
+
+    #[test]
+    fn it_goes_on_until_the_last_arm_is_known_too() {
+        let looks = Looks::new(&[6, 12], 0.95, 0.05).unwrap();
+        let rounds: Vec<Vec<Taken>> = (0..6).map(a_round).collect();
+        assert!(precise(&looks, 2, &rounds));
+        assert!(!precise(&looks, 3, &rounds));
+        // Not between two looks.
+        assert!(!precise(&looks, 2, &rounds[..5]));
+    }
+}
