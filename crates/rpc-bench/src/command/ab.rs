@@ -71,7 +71,7 @@ pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
     let mut record = args.record.as_deref().map(Appender::open).transpose()?;
     let interrupt = Interrupt::listen()?;
     let offer = ask_client(&stack.client, &build_in(manifest, &stack.client, &args.profile)?, &stack.framework)?;
-    let cell = args.choice.choice(args.wire.clone()).cell(&offer)?;
+    let cell = args.choice.choice(args.wire.clone())?.cell(&offer)?;
     let arms = build_both(&workspace.root, manifest, stack, &cell, &args.with, &args.profile)?;
     let repeats = args.repeats.repeats(args.rate);
     let Some(measured) = measure(&arms, &repeats, &interrupt, |line| talk::say(format_args!("{line}")))? else {

@@ -101,7 +101,7 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
     let asked = Cell {
         measure_ms: spec.slice_ms,
         warmup_ms: WARMUP_MS,
-        ..args.choice.choice(None).asked()
+        ..args.choice.choice(None)?.asked()
     };
     let Chosen { mut arms, not_offered } = build_and_choose(manifest, &args.frameworks, &args.profile, &args.wire, &asked)?;
     for arm in &mut arms {
@@ -147,9 +147,6 @@ fn check(args: &KneeArgs) -> Result<()> {
             duration::format(args.slo),
             duration::format(args.choice.delay)
         ));
-    }
-    if let Some(pool) = args.choice.pool.filter(|pool| u64::from(*pool) > args.choice.callers) {
-        return refuse(format!("--pool {pool}: more connections than the {} callers", args.choice.callers));
     }
     let least = (LEAST_CALLS / args.slice.as_secs_f64()).ceil();
     if (args.rate_limit as f64) < least {

@@ -54,7 +54,7 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     if !frameworks.is_empty() && !frameworks.iter().any(|name| name == CONTROL) {
         frameworks.push(CONTROL.to_owned());
     }
-    let asked = args.choice.choice(None).asked();
+    let asked = args.choice.choice(None)?.asked();
     let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &args.wire, &asked)?;
     // The sort is stable: others stay in their order.
     arms.sort_by_key(|arm| arm.cell.framework != CONTROL);
@@ -80,10 +80,13 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
             record.add(&figures)?;
         }
     }
+    let connections = args
+        .choice
+        .pool
+        .map_or("a connection each".to_owned(), |pool| format!("{pool} shared connections"));
     let title = format!(
-        "echo, {} callers, {}, {} ms delay, {} lane",
+        "echo, {} callers, {connections}, {} ms delay, {} lane",
         args.choice.callers,
-        asked.connections,
         asked.delay_us as f64 / 1000.0,
         asked.lane
     );

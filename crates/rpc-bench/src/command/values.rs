@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use anyhow::Result;
 use bench_core::duration;
 use bench_core::lane::Lane;
 
 use crate::trial::{Choice, Repeats};
+use crate::usage::usage_error;
 
 /// Confidence of what is said about repeated runs.
 const CONFIDENCE: f64 = 0.95;
@@ -52,13 +54,22 @@ pub struct ChoiceFlags {
 
 impl ChoiceFlags {
     /// With a wire; `None` for the flagship.
-    pub fn choice(&self, wire: Option<String>) -> Choice {
-        Choice {
-            wire,
-            callers: self.callers,
-            pool: self.pool,
-            delay: self.delay,
-            lane: self.lane,
+    ///
+    /// # Errors
+    /// A usage error when the callers cannot share so many connections.
+    pub fn choice(&self, wire: Option<String>) -> Result<Choice> {
+        match self.pool {
+            Some(pool) if u64::from(pool) > self.callers => Err(usage_error(format!(
+                "--pool {pool}: more connections than the {} callers",
+                self.callers
+            ))),
+            _ => Ok(Choice {
+                wire,
+                callers: self.callers,
+                pool: self.pool,
+                delay: self.delay,
+                lane: self.lane,
+            }),
         }
     }
 }

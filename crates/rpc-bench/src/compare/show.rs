@@ -121,7 +121,6 @@ fn one_table(rows: &[Compared], form: Form) -> String {
             });
     let heads = [("row", Align::Left), ("callers", Align::Right)].into_iter();
     let mut table = Table::new(heads.chain(measures.iter().map(|name| (*name, Align::Right))));
-    let mut notes: Vec<String> = Vec::new();
     for row in rows {
         let cell = |name: &&str| {
             measures_of(row)
@@ -131,13 +130,12 @@ fn one_table(rows: &[Compared], form: Form) -> String {
         };
         let identity = [name(&row.key), row.key.callers.to_string()];
         table.row(identity.into_iter().chain(measures.iter().map(cell)));
-        notes.extend(note(row));
     }
     let mut text = match form {
         Form::Text => format!("\n{}\n\n{}\n", heading_of(&first.key), table.text()),
         Form::Markdown => format!("\n### {}\n\n{}\n", heading_of(&first.key), table.markdown()),
     };
-    text.extend(notes);
+    text.push_str(&notes(rows));
     text
 }
 
@@ -161,17 +159,31 @@ fn shown(change: &MeasureChange) -> String {
     format!("{:.3}{interval}{finding}", change.new / change.old)
 }
 
-/// Why a row has no figures, or no intervals.
+/// Why rows have no figures, or no intervals: each reason once.
+fn notes(rows: &[Compared]) -> String {
+    let mut of_reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (row, reason) in rows.iter().filter_map(|row| Some((row, note(row)?))) {
+        let name = format!("{} c={}", name(&row.key), row.key.callers);
+        match of_reasons.iter_mut().find(|(there, _)| *there == reason) {
+            Some((_, names)) => names.push(name),
+            None => of_reasons.push((reason, vec![name])),
+        }
+    }
+    of_reasons
+        .into_iter()
+        .map(|(reason, names)| format!("- {}: {reason}\n", names.join(", ")))
+        .collect()
+}
+
 fn note(row: &Compared) -> Option<String> {
-    let name = format!("{} c={}", name(&row.key), row.key.callers);
     match &row.outcome {
-        Err(reason) => Some(format!("- {name}: not comparable: {reason}\n")),
-        Ok(Figures::Control(_)) => Some(format!(
-            "- {name} is the control: new / old of its own figures, of which nobody knows how much is the machine's.\n"
-        )),
+        Err(reason) => Some(format!("not comparable: {reason}")),
+        Ok(Figures::Control(_)) => {
+            Some("the control: new / old of its own figures, of which nobody knows how much is the machine's.".to_owned())
+        }
         Ok(Figures::Ratios(measures)) => {
             let reason = measures.iter().find_map(|measure| measure.change.as_ref().err())?;
-            Some(format!("- {name}: not comparable: {reason}\n"))
+            Some(format!("not comparable: {reason}"))
         }
     }
 }
