@@ -83,6 +83,33 @@ fn changes_between_sets_cover_at_their_confidence_if_the_noise_between_batches_i
     }
 }
 
+/// What `calibrate` knows: means of a few batches of six rounds, which differ by the noise inside them as well.
+#[test]
+fn changes_cover_when_the_noise_between_batches_is_that_of_their_means() {
+    let mut random = Random::seeded(12);
+    for (between, batches) in [(0.006, 4), (0.006, 8), (0.01, 4), (0.01, 8), (0.0, 8)] {
+        let inside = 0.02;
+        let name = format!("change of sets of 12, sd {inside}, {between} between {batches} batches of 6");
+        let covered = rate(&name, TRIALS, || {
+            let mut batch = |rounds: usize| {
+                let hour = (between * random.normal()).exp();
+                random.log_normals(rounds, hour, inside)
+            };
+            let means: Vec<f64> = (0..batches)
+                .map(|_| batch(6).iter().map(|figure| figure.ln()).sum::<f64>() / 6.0)
+                .collect();
+            let (old, new) = (batch(12), batch(12));
+            let known = BetweenBatches {
+                sd_log: t_interval(&means, 0.5).unwrap().sd,
+                freedom: batches - 1,
+            };
+            let found = change(&old, &new, known, 0.95).unwrap();
+            found.low <= 1.0 && 1.0 <= found.high
+        });
+        assert!(covered >= 0.95 - bound(0.95, TRIALS), "{covered}");
+    }
+}
+
 #[test]
 fn paired_ratios_cover_at_their_confidence_whatever_the_rounds_share() {
     let mut random = Random::seeded(2);

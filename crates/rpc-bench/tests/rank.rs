@@ -67,6 +67,63 @@ fn every_stack_has_a_figure_of_every_round_and_its_ratio_to_raw_tcp() {
 }
 
 #[test]
+fn a_rate_that_no_stack_carries_gives_no_figures_at_it() {
+    let output = rank(&[
+        "twirp",
+        "-c",
+        "1",
+        "--rounds",
+        "1",
+        "--slices",
+        "1",
+        "--slice-ms",
+        "100",
+        "-r",
+        "1000000",
+        "--output",
+        "json",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> = report["measures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|measure| measure["measure"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"throughput/s") && !names.iter().any(|name| name.ends_with("at the rate")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_file_that_takes_no_more_rounds_costs_the_report_nothing() {
+    let output = rank(&[
+        "twirp",
+        "-c",
+        "4",
+        "--rounds",
+        "2",
+        "--slices",
+        "1",
+        "--slice-ms",
+        "60",
+        "-r",
+        "300",
+        "--record",
+        "/dev/full",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/full"));
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("2 rounds"),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
 fn what_cannot_be_ranked_is_refused_before_anything_runs() {
     let refuse = |args: &[&str], part: &str| {
         let output = rank(args);
@@ -79,4 +136,7 @@ fn what_cannot_be_ranked_is_refused_before_anything_runs() {
     refuse(&["twirp", "--pool", "101"], "more connections than the 100 callers");
     refuse(&["-r", "0"], "calls per second");
     refuse(&["--slices", "0"], "--slices");
+    refuse(&["tcp"], "one stack alone");
+    refuse(&["--time", "0"], "no time");
+    refuse(&["--precision", "0"], "above 0");
 }

@@ -20,7 +20,7 @@ const RATE_MISSED: f64 = 0.01;
 /// Lag of an open loop's own pacer at the 99th percentile from which the client is late by its own doing.
 const LATE_BY_ITSELF_NS: u64 = 1_000_000;
 /// Pause from which the client was stopped, or its CPUs were taken away.
-const STOOD_STILL_S: f64 = 0.5;
+const STOOD_STILL_S: f64 = 0.2;
 /// Share of the null client's throughput from which the loop is half of what was measured.
 const LOOP_SHARE: f64 = 0.5;
 /// Waiting of a call, beyond the handler's, that wake-ups and scheduling on idle CPUs do not explain.
@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn a_client_that_stood_still_is_the_generator_of_any_loop() {
         for made in [closed_loop, open_loop] {
-            suspect(made, |record| record.longest_pause_s = Some(0.6), "stood still for 0.6 s");
-            check(made, |record| record.longest_pause_s = Some(0.6), BoundBy::Generator);
-            check(made, |record| record.longest_pause_s = Some(0.4), BoundBy::Unknown);
+            suspect(made, |record| record.longest_pause_s = Some(0.3), "stood still for 0.3 s");
+            check(made, |record| record.longest_pause_s = Some(0.2), BoundBy::Generator);
+            check(made, |record| record.longest_pause_s = Some(0.19), BoundBy::Unknown);
         }
     }
 

@@ -76,6 +76,40 @@ pub const FORMS: &str = "\
   client:--FLAG[=VALUE]      a flag of the client
   lane:default|tuned         the lane of both sides";
 
+/// Flags that a held pair is started with, or that would make something else of its slices.
+const SET_FOR_BOTH: [&str; 30] = [
+    "--addr",
+    "-s",
+    "--stats",
+    "--delay",
+    "--wire",
+    "--lane",
+    "--output",
+    "--exit-on-stdin-close",
+    "--workload",
+    "-c",
+    "--concurrency",
+    "--warmup",
+    "--timeout",
+    "--drain",
+    "--seed",
+    "--label",
+    "--progress",
+    "--hold",
+    "-r",
+    "--rate",
+    "-n",
+    "--calls",
+    "-d",
+    "--duration",
+    "--record",
+    "--list",
+    "--help",
+    "-h",
+    "--version",
+    "-V",
+];
+
 impl Change {
     /// Whether the second side needs binaries of its own.
     pub fn needs_build(&self) -> bool {
@@ -130,6 +164,12 @@ impl FromStr for Change {
             }),
             false => Err(format!("'{text}': expected {kind}:--FLAG or {kind}:--FLAG=VALUE")),
         };
+        let free = |flags: Vec<String>| match flags.first().filter(|flag| SET_FOR_BOTH.contains(&flag.as_str())) {
+            Some(flag) => Err(format!(
+                "'{text}': {flag} is set for both sides; choose it by a flag of this command (one side's lane by lane:default or lane:tuned)"
+            )),
+            None => Ok(flags),
+        };
         Ok(match kind {
             "version" => {
                 let (package, version) = two('=', "version:CRATE=1.2.3")?;
@@ -168,8 +208,8 @@ impl FromStr for Change {
                     value: value.to_owned(),
                 }
             }
-            "server" => Self::Server(flag()?),
-            "client" => Self::Client(flag()?),
+            "server" => Self::Server(free(flag()?)?),
+            "client" => Self::Client(free(flag()?)?),
             "lane" => Self::Lane(rest.parse().map_err(|_| format!("'{text}': expected lane:default or lane:tuned"))?),
             _ => return Err(unknown()),
         })
@@ -216,6 +256,10 @@ mod tests {
         assert_eq!(read("rev:HEAD~3"), Change::Revision(owned("HEAD~3")));
         assert_eq!(read("client:--pool=4"), Change::Client(vec![owned("--pool"), owned("4")]));
         assert_eq!(read("server:--yield"), Change::Server(vec![owned("--yield")]));
+        for set in ["client:--rate=5", "client:-c=7", "server:--delay=50", "server:--lane=tuned"] {
+            let error = set.parse::<Change>().unwrap_err();
+            assert!(error.contains("is set for both sides"), "{error}");
+        }
         assert_eq!(
             read("env:MALLOC_CONF="),
             Change::Environment {

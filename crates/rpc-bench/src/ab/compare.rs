@@ -1,10 +1,11 @@
 //! From the rounds of an `ab` to what can be said about the difference.
 
+use anyhow::{Result, bail};
 use bench_stats::holm::holm;
 use bench_stats::{Ratio, Unknown, paired_ratio};
 use serde::{Deserialize, Serialize};
 
-use crate::trial::{Figures, MEASURES, Measure};
+use crate::trial::{Figures, MEASURES, Measure, Taken};
 
 /// Both sides' figures of one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,21 @@ pub struct Round {
     /// B's, slice by slice; not recorded.
     #[serde(skip)]
     pub b_slices: Vec<Figures>,
+}
+
+impl Round {
+    /// Of what the two arms came to.
+    pub(super) fn of(taken: &[Taken]) -> Result<Self> {
+        let [a, b] = taken else {
+            bail!("a round of two arms has two of all")
+        };
+        Ok(Self {
+            a: a.figures.clone(),
+            b: b.figures.clone(),
+            a_slices: a.slices.clone(),
+            b_slices: b.slices.clone(),
+        })
+    }
 }
 
 /// One measure, compared.

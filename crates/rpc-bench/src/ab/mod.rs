@@ -8,7 +8,7 @@ pub mod sides;
 pub mod source;
 pub mod text;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result};
 
 pub use compare::{Compared, Finding, Round, compare};
 pub use instructions::Instructions;
@@ -29,31 +29,31 @@ pub struct Measured {
     pub ended: String,
     /// How many slices are not VALID, and why the first of them is not.
     pub doubts: Vec<String>,
+    /// What ended it before its time, or kept a round from being kept, if anything did.
+    pub error: Option<Error>,
 }
 
-/// Measures A and B by turns. `None` when somebody asked to stop before there was one round.
+/// Measures A and B by turns, as [`Repeats::measure`] does.
 ///
 /// # Errors
-/// When a side cannot be measured.
-pub fn measure(arms: &[Arm; 2], repeats: &Repeats, interrupt: &Interrupt, tell: impl Fn(&str)) -> Result<Option<Measured>> {
-    let Some(repeated) = repeats.measure(arms, interrupt, tell)? else {
+/// As there.
+pub fn measure(
+    arms: &[Arm; 2],
+    repeats: &Repeats,
+    interrupt: &Interrupt,
+    mut keep: impl FnMut(&Round) -> Result<()>,
+    tell: impl Fn(&str),
+) -> Result<Option<Measured>> {
+    let Some(repeated) = repeats.measure(arms, interrupt, |taken| keep(&Round::of(taken)?), tell)? else {
         return Ok(None);
     };
-    let mut rounds = Vec::new();
-    for round in repeated.rounds {
-        let [a, b] = <[_; 2]>::try_from(round).or_else(|_| bail!("a round of two arms has two of all"))?;
-        rounds.push(Round {
-            a: a.figures,
-            b: b.figures,
-            a_slices: a.slices,
-            b_slices: b.slices,
-        });
-    }
+    let rounds = (repeated.rounds.iter().map(|taken| Round::of(taken))).collect::<Result<Vec<_>>>()?;
     Ok(Some(Measured {
         rate_per_s: repeated.rate_per_s,
         compared: compare(&rounds, repeated.confidence_of_each),
         rounds,
         ended: repeated.ended,
         doubts: repeated.doubts,
+        error: repeated.error,
     }))
 }

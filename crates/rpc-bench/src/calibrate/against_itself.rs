@@ -44,6 +44,8 @@ pub struct Noise {
     pub sd_of_ratio: Option<f64>,
     /// Of that ratio's mean, between batches, beyond what the one inside explains.
     pub sd_between_batches: Option<f64>,
+    /// Of that ratio's mean over a batch, from batch to batch, the noise inside included: what another batch may come out at.
+    pub sd_of_batch_means: Option<f64>,
     /// Difference that so many pairs show with a probability of 90 % (at 5 %, one look, one measure), as a share.
     pub detectable: Vec<(usize, Option<f64>)>,
 }
@@ -68,11 +70,15 @@ pub fn measure_noise(arm: &Arm, rounds: u64, interrupt: &Interrupt, tell: impl F
         confidence: 0.95,
         seed: 1,
     };
-    let Some(measured) =
-        measure(&[named("A"), named("A again")], &repeats, interrupt, tell)?.filter(|measured| measured.rounds.len() as u64 == rounds)
-    else {
+    let Some(measured) = measure(&[named("A"), named("A again")], &repeats, interrupt, |_| Ok(()), tell)? else {
         bail!("interrupted");
     };
+    if let Some(error) = measured.error {
+        return Err(error);
+    }
+    if measured.rounds.len() as u64 != rounds {
+        bail!("interrupted");
+    }
     Ok(AgainstItself {
         framework: arm.cell.framework.clone(),
         rounds: measured.rounds.len(),
@@ -95,6 +101,7 @@ fn noise(measure: Measure, rounds: &[Round]) -> Noise {
         sd_inside_process: pooled_variance(&slices).map(f64::sqrt),
         sd_of_ratio,
         sd_between_batches: inside.and_then(|inside| between(&batches, inside)),
+        sd_of_batch_means: variance_of_means(&batches).map(f64::sqrt),
         detectable: PAIRS
             .map(|pairs| (pairs, sd_of_ratio.and_then(|sd| detectable(pairs, sd).ok())))
             .to_vec(),
@@ -124,9 +131,13 @@ fn pooled_variance(groups: &[&[f64]]) -> Option<f64> {
 /// McCulloch, Variance Components, 1992). Never below 0; `None` with fewer than two batches.
 fn between(batches: &[&[f64]], inside: f64) -> Option<f64> {
     let size = batches.first()?.len() as f64;
+    Some((variance_of_means(batches)? - inside / size).max(0.0).sqrt())
+}
+
+/// `None` with fewer than two batches.
+fn variance_of_means(batches: &[&[f64]]) -> Option<f64> {
     let means: Vec<f64> = batches.iter().map(|batch| mean(batch)).collect();
-    let of_means = pooled_variance(&[&means])?;
-    Some((of_means - inside / size).max(0.0).sqrt())
+    pooled_variance(&[&means])
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -10,7 +10,7 @@ use super::values::{ChoiceFlags, RepeatFlags, percent, rate};
 use crate::ab::change::{Change, FORMS};
 use crate::ab::sides::build_both;
 use crate::ab::text::AbReport;
-use crate::ab::{instructions, measure};
+use crate::ab::{Round, instructions, measure};
 use crate::build::build_in;
 use crate::discovery::Workspace;
 use crate::interrupt::Interrupt;
@@ -74,12 +74,11 @@ pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
     let cell = args.choice.choice(args.wire.clone())?.cell(&offer)?;
     let arms = build_both(&workspace.root, manifest, stack, &cell, &args.with, &args.profile)?;
     let repeats = args.repeats.repeats(args.rate);
-    let Some(measured) = measure(&arms, &repeats, &interrupt, |line| talk::say(format_args!("{line}")))? else {
+    let keep = |round: &Round| record.as_mut().map_or(Ok(()), |record| record.add(round));
+    let Some(mut measured) = measure(&arms, &repeats, &interrupt, keep, |line| talk::say(format_args!("{line}")))? else {
         return Ok(usage::INTERRUPTED);
     };
-    if let Some(record) = &mut record {
-        measured.rounds.iter().try_for_each(|round| record.add(round))?;
-    }
+    let error = measured.error.take();
     let report = AbReport {
         title: title(args, &cell),
         measured,
@@ -89,6 +88,9 @@ pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
     match args.output {
         TextOrJson::Text => talk::print(&report.text())?,
         TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string_pretty(&report.json())?))?,
+    }
+    if let Some(error) = error {
+        return Err(error);
     }
     Ok(match (interrupt.requested(), report.regressions().is_empty()) {
         (true, _) => usage::INTERRUPTED,

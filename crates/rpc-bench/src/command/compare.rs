@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use bench_core::talk;
 
 use crate::compare::{Noise, Set, compare};
@@ -52,6 +52,13 @@ pub(super) fn run(args: &CompareArgs) -> Result<u8> {
         None => Err("how far batches differ on this machine is not known: --calibration".to_owned()),
     };
     let comparison = compare(&old, &new, &noise, 0.95);
+    if comparison.rows.is_empty() {
+        bail!(
+            "'{}' and '{}' have no row in common, so nothing can be compared: were they made by the same sweep file?",
+            old.path.display(),
+            new.path.display()
+        );
+    }
     let (old, new) = (old.path.display().to_string(), new.path.display().to_string());
     let text = match args.format {
         Format::Text => comparison.text(&old, &new, Form::Text),

@@ -1,5 +1,6 @@
 //! `rpc-bench rank`: which stacks are provably cheaper or faster.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,8 +12,8 @@ use super::values::{ChoiceFlags, RepeatFlags, rate};
 use crate::interrupt::Interrupt;
 use crate::rank::Report;
 use crate::records::Appender;
-use crate::trial::{CONTROL, Chosen, Figures, build_and_choose};
-use crate::usage;
+use crate::trial::{CONTROL, Chosen, Figures, Taken, build_and_choose};
+use crate::usage::{self, usage_error};
 
 /// Flags of `rank`.
 #[derive(Debug, clap::Args)]
@@ -54,8 +55,16 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     if !frameworks.is_empty() && !frameworks.iter().any(|name| name == CONTROL) {
         frameworks.push(CONTROL.to_owned());
     }
+    let mut wires = args.wire.clone();
+    wires.sort();
+    wires.dedup();
     let asked = args.choice.choice(None)?.asked();
-    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &args.wire, &asked)?;
+    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &wires, &asked)?;
+    if arms.len() < 2 {
+        return Err(usage_error(
+            "one stack alone has no place: name another framework, or another --wire",
+        ));
+    }
     // The sort is stable: others stay in their order.
     arms.sort_by_key(|arm| arm.cell.framework != CONTROL);
     let mut record = args.record.as_deref().map(Appender::open).transpose()?;
@@ -67,19 +76,15 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
         duration_in_words(args.repeats.time)
     ));
     let repeats = args.repeats.repeats(args.rate);
-    let Some(repeated) = repeats.measure(&arms, &interrupt, |line| talk::say(format_args!("{line}")))? else {
+    let names: Vec<String> = arms.iter().map(|arm| arm.name.clone()).collect();
+    let keep = |taken: &[Taken]| {
+        let figures: BTreeMap<&String, &Figures> = names.iter().zip(taken.iter().map(|taken| &taken.figures)).collect();
+        record.as_mut().map_or(Ok(()), |record| record.add(&figures))
+    };
+    let Some(mut repeated) = repeats.measure(&arms, &interrupt, keep, |line| talk::say(format_args!("{line}")))? else {
         return Ok(usage::INTERRUPTED);
     };
-    if let Some(record) = &mut record {
-        for round in &repeated.rounds {
-            let figures: std::collections::BTreeMap<&str, &Figures> = arms
-                .iter()
-                .zip(round)
-                .map(|(arm, taken)| (arm.name.as_str(), &taken.figures))
-                .collect();
-            record.add(&figures)?;
-        }
-    }
+    let error = repeated.error.take();
     let connections = args
         .choice
         .pool
@@ -94,6 +99,9 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     match args.output {
         TextOrJson::Text => talk::print(&report.text())?,
         TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string_pretty(&report.json())?))?,
+    }
+    if let Some(error) = error {
+        return Err(error);
     }
     Ok(if interrupt.requested() { usage::INTERRUPTED } else { usage::GOOD })
 }

@@ -35,6 +35,20 @@ pub fn percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "a percentage from 0 to 1000".to_owned())
 }
 
+fn some_time(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("nothing can be measured in no time".to_owned()),
+        time => Ok(time),
+    }
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    match percent(text)? {
+        0.0 => Err("a percentage above 0, up to 1000: no interval is without width".to_owned()),
+        precision => Ok(precision),
+    }
+}
+
 /// What to measure of each framework.
 #[derive(Debug, clap::Args)]
 pub struct ChoiceFlags {
@@ -78,13 +92,13 @@ impl ChoiceFlags {
 #[derive(Debug, clap::Args)]
 pub struct RepeatFlags {
     /// No round begins after this time
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = some_time)]
     pub time: Duration,
     /// Most rounds, each with fresh processes
     #[arg(long, value_name = "N", default_value_t = 48, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub rounds: u64,
     /// Stops when throughput and CPU per call at the rate are known to ± this many percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = above_zero)]
     pub precision: f64,
     /// Slices of each kind, closed and open loop, in each round
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]

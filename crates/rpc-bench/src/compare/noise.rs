@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use bench_host::HostInfo;
 use bench_stats::BetweenBatches;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ struct AgainstItself {
 #[derive(Debug, Deserialize)]
 struct OfMeasure {
     measure: String,
-    sd_between_batches: Option<f64>,
+    sd_of_batch_means: Option<f64>,
 }
 
 /// What makes a calibration.
@@ -39,7 +39,13 @@ impl Noise {
     /// When it cannot be read or is something else.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| format!("'{}' cannot be read", path.display()))?;
-        serde_json::from_str(&text).with_context(|| format!("'{}' is no calibration: make one by {HOW}", path.display()))
+        let noise: Self =
+            serde_json::from_str(&text).with_context(|| format!("'{}' is no calibration: make one by {HOW}", path.display()))?;
+        let mut measures = noise.against_itself.iter().flat_map(|all| &all.noise);
+        if let Some(bad) = measures.find(|noise| noise.sd_of_batch_means.is_some_and(|sd| !sd.is_finite() || sd < 0.0)) {
+            bail!("'{}' is damaged: its noise of {} is no spread", path.display(), bad.measure);
+        }
+        Ok(noise)
     }
 
     /// Refuses the calibration of another kind of machine than the sets are of.
@@ -61,17 +67,18 @@ impl Noise {
         }
     }
 
-    /// Of one measure.
+    /// Of one measure: how far whole batches come out apart, the noise inside them included. That part alone which is between them, an
+    /// estimate that is often cut off at 0, would make intervals that cover too little.
     ///
     /// # Errors
     /// Why it is not known.
     pub fn between(&self, measure: &str) -> Result<BetweenBatches, String> {
         let calibrated = self.against_itself.as_ref();
         let noise = calibrated.and_then(|all| all.noise.iter().find(|noise| noise.measure == measure));
-        match (calibrated, noise.and_then(|noise| noise.sd_between_batches)) {
-            (Some(all), Some(sd_log)) => Ok(BetweenBatches {
+        match (calibrated, noise.and_then(|noise| noise.sd_of_batch_means)) {
+            (Some(all), Some(sd_log)) if all.rounds >= 2 * BATCH => Ok(BetweenBatches {
                 sd_log,
-                freedom: (all.rounds / BATCH).saturating_sub(1),
+                freedom: all.rounds / BATCH - 1,
             }),
             _ => Err(format!(
                 "the calibration does not say how far batches differ: it needs two batches of {BATCH} rounds (`--rounds`), better four"

@@ -30,7 +30,7 @@ fn set(rounds: u64, factor: f64) -> Set {
 
 fn noise(sd: f64, rounds: u64) -> Result<Noise, String> {
     let host = example_record().record.host.info;
-    let noise = |measure: Measure| serde_json::json!({"measure": measure.name, "sd_between_batches": sd});
+    let noise = |measure: Measure| serde_json::json!({"measure": measure.name, "sd_of_batch_means": sd});
     let file = serde_json::json!({
         "host": host,
         "against_itself": {"rounds": rounds, "noise": MEASURES.into_iter().map(noise).collect::<Vec<_>>()},
@@ -107,7 +107,7 @@ fn what_cannot_be_compared_says_why() {
         &Err("not known: --calibration".to_owned()),
         "--calibration",
     );
-    check(&set(12, 1.0), &set(12, 1.0), &noise(0.005, 6), "too few runs: 1");
+    check(&set(12, 1.0), &set(12, 1.0), &noise(0.005, 6), "needs two batches of 6 rounds");
     let with = |change: fn(&mut SweepRecord)| {
         let mut records: Vec<SweepRecord> = (0..12)
             .flat_map(|round| [record("tcp", round, 1.0), record("grpc", round, 1.0)])
@@ -179,4 +179,38 @@ Proved, 95 % for all together: 0 better, 2 worse. Figures are new / old of the r
     assert_eq!(json["differences"][0]["fact"], "kernel");
     assert_eq!(json["rows"][0]["measures"][0]["finding"], "worse");
     assert_eq!(json["only_new"][0]["callers"], 77);
+}
+
+#[test]
+fn a_round_that_stands_there_twice_is_no_second_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |records: &[SweepRecord]| {
+        let lines: Vec<String> = records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
+        let path = folder.path().join("records.jsonl");
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        Set::read(&path)
+    };
+    let sweep: Vec<SweepRecord> = (0..6)
+        .flat_map(|round| [record("tcp", round, 1.0), record("grpc", round, 1.0)])
+        .collect();
+    assert!(read(&sweep).is_ok());
+    let error = format!("{:#}", read(&[sweep.clone(), sweep.clone()].concat()).unwrap_err());
+    assert!(error.contains("c=50 has round 1 twice"), "{error}");
+}
+
+#[test]
+fn what_was_recorded_as_valid_must_be_so_by_its_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.jsonl");
+    let lines: Vec<String> = (0..12)
+        .flat_map(|round| [record("tcp", round, 1.0), record("grpc", round, 1.0)])
+        .map(|mut record| {
+            record.record.verdict = bench_core::verdict::Verdict::Valid;
+            record.record.throughput_per_s = Some(1e6);
+            serde_json::to_string(&record).unwrap()
+        })
+        .collect();
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let set = Set::read(&path).unwrap();
+    assert!(reason(&set, &set, &noise(0.005, 48)).contains("INVALID"));
 }

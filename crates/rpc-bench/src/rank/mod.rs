@@ -6,7 +6,7 @@ pub mod show;
 use bench_stats::rank::{Better, RankRange, rank_ranges};
 use bench_stats::{Ratio, Unknown, paired_ratio};
 
-use crate::trial::{Arm, MEASURES, Measure, Repeated, both};
+use crate::trial::{Arm, MEASURES, Measure, Repeated, Taken, both};
 
 /// Everything that a ranking has to tell.
 #[derive(Debug)]
@@ -35,11 +35,11 @@ pub struct Ranked {
 /// How one stack stands in one measure.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    /// Its figure of each round.
+    /// Its figure of each round that has one.
     pub figures: Vec<f64>,
     /// Its ratio to the control's of the same round; or why there is none.
     pub ratio: Result<Ratio, Unknown>,
-    /// The places it may have.
+    /// The places it may have among the stacks that have a figure of every round; `None` for the others.
     pub places: Option<RankRange>,
 }
 
@@ -54,7 +54,7 @@ impl Report {
         }
     }
 
-    /// Every measure that all stacks have, the cost and times at the common rate first: a saturated loop ranks the cost only.
+    /// Every measure that a stack has in every round, the cost and times at the common rate first: a saturated loop ranks the cost only.
     pub fn ranked(&self) -> Vec<Ranked> {
         let mut measures = MEASURES.to_vec();
         measures.sort_by_key(|measure| !measure.name.ends_with("at the rate"));
@@ -63,30 +63,40 @@ impl Report {
 
     fn one(&self, measure: Measure) -> Option<Ranked> {
         let confidence = self.repeated.confidence_of_each;
-        let complete = |round: &&Vec<_>| {
-            round
-                .iter()
-                .all(|taken: &crate::trial::Taken| (measure.of)(&taken.figures).is_some())
-        };
-        let rounds: Vec<_> = self.repeated.rounds.iter().filter(complete).cloned().collect();
-        if rounds.is_empty() {
+        let rounds = &self.repeated.rounds;
+        // One of a saturated stack, of a rate that it did not carry, or of an INVALID slice, is none: then the stack has no place.
+        let is_whole = |stack: &usize| rounds.iter().all(|round| of(measure, round, *stack).is_some());
+        let whole: Vec<usize> = (0..self.names.len()).filter(is_whole).collect();
+        if whole.is_empty() {
             return None;
         }
-        let pairs: Vec<(Vec<f64>, Vec<f64>)> = (0..self.names.len()).map(|stack| both(&rounds, measure, stack, 0)).collect();
-        let figures: Vec<&Vec<f64>> = pairs.iter().map(|(figures, _)| figures).collect();
+        let figures = |stack: usize| -> Vec<f64> { rounds.iter().filter_map(|round| of(measure, round, stack)).collect() };
         let better = if measure.more_is_better { Better::Higher } else { Better::Lower };
-        let ranking = rank_ranges(&figures, better, 1.0 - confidence);
-        let places = |stack: usize| ranking.as_ref().ok().and_then(|ranking| ranking.ranges.get(stack).copied());
+        let ranking = rank_ranges(
+            &whole.iter().map(|&stack| figures(stack)).collect::<Vec<_>>(),
+            better,
+            1.0 - confidence,
+        );
+        let places = |stack: usize| {
+            let place = whole.iter().position(|&one| one == stack)?;
+            ranking.as_ref().ok()?.ranges.get(place).copied()
+        };
+        let standing = |stack: usize| {
+            let (values, control) = both(rounds, measure, stack, 0);
+            Standing {
+                figures: figures(stack),
+                ratio: paired_ratio(&values, &control, confidence),
+                places: places(stack),
+            }
+        };
         Some(Ranked {
             measure,
-            stacks: (pairs.iter().enumerate())
-                .map(|(stack, (figures, control))| Standing {
-                    figures: figures.clone(),
-                    ratio: paired_ratio(figures, control, confidence),
-                    places: places(stack),
-                })
-                .collect(),
+            stacks: (0..self.names.len()).map(standing).collect(),
             no_places: ranking.err(),
         })
     }
+}
+
+fn of(measure: Measure, round: &[Taken], stack: usize) -> Option<f64> {
+    (measure.of)(&round.get(stack)?.figures)
 }

@@ -25,6 +25,7 @@ impl Report {
         text.push('\n');
         let doubts = repeated.doubts.iter().chain(&self.not_offered);
         text.extend(doubts.map(|doubt| format!("- {doubt}\n")));
+        text.push_str("A stack has no figure at a rate of which it made less than 99 % of the calls, nor of INVALID slices: lower -r.\n");
         text.push_str("Places with a dash are not told apart by these rounds: 95 % for all places of a table together.\n");
         text
     }
@@ -46,12 +47,21 @@ impl Report {
         });
         for (name, standing) in order {
             let place = standing.places.map_or(NOTHING.to_owned(), in_words);
-            let mut row = vec![place, name.clone(), (ranked.measure.show)(middle(standing))];
+            let figure = median(&standing.figures).map_or(NOTHING.to_owned(), ranked.measure.show);
+            let mut row = vec![place, name.clone(), figure];
             match &standing.ratio {
                 // The control against itself.
                 Ok(ratio) if ratio.sd_log == 0.0 && ratio.ratio == 1.0 => row.push("control".to_owned()),
                 Ok(ratio) => row.extend([format!("{:.3}", ratio.ratio), format!("{:.3}–{:.3}", ratio.low, ratio.high)]),
                 Err(unknown) => row.extend([NOTHING.to_owned(), unknown.to_string()]),
+            }
+            let missing = self.repeated.rounds.len() - standing.figures.len();
+            if missing > 0 {
+                row.truncate(3);
+                row.extend([
+                    NOTHING.to_owned(),
+                    format!("no figure in {missing} of {} rounds", self.repeated.rounds.len()),
+                ]);
             }
             table.row(row);
         }
@@ -109,7 +119,8 @@ fn agreement(ranked: &Ranked) -> String {
     }
     let control = ranked.stacks.first().map(|control| control.figures.as_slice()).unwrap_or_default();
     let of_figures: Vec<f64> = ranked.stacks.iter().filter_map(|stack| spread_of_logs(&stack.figures)).collect();
-    let of_ratios: Vec<f64> = (ranked.stacks.iter().skip(1))
+    let is_whole = |stack: &&Standing| stack.figures.len() == control.len();
+    let of_ratios: Vec<f64> = (ranked.stacks.iter().skip(1).filter(is_whole))
         .filter_map(|stack| {
             let ratios: Vec<f64> = stack
                 .figures
@@ -163,6 +174,7 @@ mod tests {
                 rounds: (0..rounds).map(round).collect(),
                 confidence_of_each: 0.95,
                 ended: "all rounds were made".to_owned(),
+                error: None,
                 doubts: vec!["half: 1 slices are SUSPECT; the first: others".to_owned()],
             },
             not_offered: Vec::new(),
@@ -182,9 +194,19 @@ place  stack    throughput/s    ratio  95 % interval
 From round to round (1 sd, median of the stacks): the figures move by 19.5 %, their ratios by 0.9 %.
 
 - half: 1 slices are SUSPECT; the first: others
+A stack has no figure at a rate of which it made less than 99 % of the calls, nor of INVALID slices: lower -r.
 Places with a dash are not told apart by these rounds: 95 % for all places of a table together.
 ";
         assert_eq!(report(9).text(), expected);
+    }
+
+    #[test]
+    fn a_stack_without_a_figure_in_a_round_has_no_place_and_the_others_have_theirs() {
+        let mut report = report(9);
+        report.repeated.rounds[4][1].figures.throughput_per_s = None;
+        let text = report.text();
+        assert!(text.contains("no figure in 1 of 9 rounds"), "{text}");
+        assert!(text.contains("1–2    same") && text.contains("n/a    half"), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use bench_core::histogram::Times;
 use bench_core::record::{ProcessUse, Record};
+use bench_core::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// Figures of one process pair. `None` where there is no such figure.
@@ -98,6 +99,13 @@ impl Figures {
     /// When a histogram does not decode.
     pub fn of(slices: &[Record]) -> Result<Self> {
         let (open, closed): (Vec<&Record>, Vec<&Record>) = slices.iter().partition(|record| record.rate_per_s.is_some());
+        // An INVALID slice has no figures; of a rate that was not carried those are of a queue, or of another rate.
+        let closed = if closed.iter().any(|record| is_invalid(record)) {
+            Vec::new()
+        } else {
+            closed
+        };
+        let open = if carried_the_rate(&open) { open } else { Vec::new() };
         let service = merged(&closed, |record| record.service_time_ns.as_ref())?;
         let response = merged(&open, |record| record.response_time_ns.as_ref())?;
         let percentile = |times: &Times, percent| times.percentile(percent).map(|ns| ns as f64);
@@ -114,6 +122,19 @@ impl Figures {
             peak_rss_bytes: peak_rss(slices),
         })
     }
+}
+
+/// Share of the due calls of the open-loop slices that must have been made, as for the knee.
+const CARRIED_SHARE: f64 = 0.99;
+
+fn is_invalid(record: &Record) -> bool {
+    record.verdict == Verdict::Invalid
+}
+
+fn carried_the_rate(open: &[&Record]) -> bool {
+    let due: u64 = open.iter().map(|record| record.calls.due).sum();
+    let unsent: u64 = open.iter().map(|record| record.calls.unsent + record.calls.dropped).sum();
+    !open.iter().any(|record| is_invalid(record)) && unsent as f64 <= (1.0 - CARRIED_SHARE) * due as f64
 }
 
 /// The times of all records that have them.

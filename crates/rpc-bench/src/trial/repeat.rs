@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result, bail};
 use bench_core::record::Record;
-use bench_core::units::duration_in_words;
+use bench_core::units::{NOTHING, duration_in_words};
 use bench_core::verdict::Verdict;
 use bench_stats::looks::{DEFAULT_LOOKS, Looks, Progress};
 
@@ -60,15 +60,23 @@ pub struct Repeated {
     pub ended: String,
     /// How many slices are not VALID, and why the first of them is not.
     pub doubts: Vec<String>,
+    /// What ended it before its time, or kept a round from being kept, if anything did.
+    pub error: Option<Error>,
 }
 
 impl Repeats {
     /// Measures until the precision is reached at one of the looks, or time or rounds are over. `None` when somebody asked to stop before
-    /// there was one round.
+    /// there was one round. Each round is given to `keep`, and what it is like so far told, as soon as it is made.
     ///
     /// # Errors
-    /// When an arm cannot be measured.
-    pub fn measure(&self, arms: &[Arm], interrupt: &Interrupt, tell: impl Fn(&str)) -> Result<Option<Repeated>> {
+    /// When an arm cannot be measured in the first round. Later errors, and the first one of `keep`, are in the result with the rounds.
+    pub fn measure(
+        &self,
+        arms: &[Arm],
+        interrupt: &Interrupt,
+        mut keep: impl FnMut(&[Taken]) -> Result<()>,
+        tell: impl Fn(&str),
+    ) -> Result<Option<Repeated>> {
         let begun = Instant::now();
         let rate_per_s = match self.rate_per_s {
             Some(rate) => rate,
@@ -83,20 +91,31 @@ impl Repeats {
         });
         let slices: Vec<Slice> = (0..self.slices).flat_map(|_| kinds).collect();
         let looks = self.looks()?;
-        let (mut rounds, mut doubts) = (Vec::new(), Doubts::default());
+        let (mut rounds, mut doubts, mut error) = (Vec::<Vec<Taken>>::new(), Doubts::default(), None);
         let ended = loop {
             let number = rounds.len() as u64;
             if number >= self.rounds {
                 break format!("all {number} rounds were made");
             }
-            if begun.elapsed() >= self.time {
+            if number > 0 && begun.elapsed() >= self.time {
                 break format!("the time of {} was over", duration_in_words(self.time));
             }
-            let Some(records) = round(arms, &slices, self.seed.wrapping_add(number), interrupt)? else {
-                break "it was interrupted".to_owned();
+            let records = match round(arms, &slices, self.seed.wrapping_add(number), interrupt) {
+                Ok(Some(records)) => records,
+                Ok(None) => break "it was interrupted".to_owned(),
+                Err(first) if rounds.is_empty() => return Err(first),
+                Err(later) => {
+                    error = Some(later);
+                    break format!("round {} failed", number + 1);
+                }
             };
             doubts.add(arms, &records);
-            rounds.push(records.iter().map(|records| Taken::of(records)).collect::<Result<Vec<_>>>()?);
+            let taken = records.iter().map(|records| Taken::of(records)).collect::<Result<Vec<_>>>()?;
+            // What does not get into a file is shown all the same.
+            if error.is_none() {
+                error = keep(&taken).err();
+            }
+            rounds.push(taken);
             tell(&progress(arms, &rounds));
             if precise(&looks, arms.len(), &rounds) {
                 break format!("the intervals were within {:.1} %", self.precision * 100.0);
@@ -108,6 +127,7 @@ impl Repeats {
             confidence_of_each: looks.confidence_of_each(),
             ended,
             doubts: doubts.lines(),
+            error,
         }))
     }
 
@@ -122,6 +142,7 @@ impl Repeats {
         Ok(Some(round_to_two_digits(slowest * OFFERED_SHARE)))
     }
 
+    /// Of a slice of twice the length; of a second one where no reply came in the first.
     fn saturated(&self, arm: &Arm, interrupt: &Interrupt) -> Result<Option<f64>> {
         let Some(mut pair) = Held::start(arm, self.seed, interrupt)? else {
             return Ok(None);
@@ -130,14 +151,22 @@ impl Repeats {
             ms: 2 * self.slice_ms,
             rate_per_s: None,
         };
-        let Some(record) = pair.measure(arm, slice, interrupt)? else {
-            return Ok(None);
-        };
-        pair.stop()?;
-        let throughput = record
-            .throughput_per_s
-            .with_context(|| format!("no throughput: {}", record.verdict_reasons.join("; ")))?;
-        Ok(Some(throughput))
+        let mut reasons = Vec::new();
+        for _ in 0..2 {
+            let Some(record) = pair.measure(arm, slice, interrupt)? else {
+                return Ok(None);
+            };
+            if let Some(throughput) = record.throughput_per_s {
+                pair.stop()?;
+                return Ok(Some(throughput));
+            }
+            reasons = record.verdict_reasons;
+        }
+        bail!(
+            "no throughput in {} ms: {}; raise --slice-ms, or give the rate with -r",
+            slice.ms,
+            reasons.join("; ")
+        )
     }
 
     /// As many of the usual looks as there are rounds for.
@@ -192,7 +221,10 @@ fn progress(arms: &[Arm], rounds: &[Vec<Taken>]) -> String {
             let (values, control) = both(rounds, measure, place, 0);
             let logs = values.iter().zip(&control).map(|(value, control)| (value / control).ln());
             let mean = logs.sum::<f64>() / values.len() as f64;
-            format!("{} × {:.3}", measure.name, mean.exp())
+            match values.is_empty() {
+                true => format!("{} {NOTHING}", measure.name),
+                false => format!("{} × {:.3}", measure.name, mean.exp()),
+            }
         });
         format!("{}: {}", arm.name, ratios.collect::<Vec<_>>().join(", "))
     };
