@@ -69,18 +69,24 @@ pub fn read(path: &Path) -> Result<Vec<SweepRecord>> {
             text.lines().count()
         );
     }
-    let records: Vec<SweepRecord> = parse_lines(path, &text)?;
-    for (index, SweepRecord { record, .. }) in records.iter().enumerate() {
-        if record.schema_version != SCHEMA_VERSION {
+    // First: what another version holds is not for this one to read.
+    for (index, line) in text.lines().enumerate() {
+        let version = serde_json::from_str::<Version>(line).ok().map(|version| version.schema_version);
+        if let Some(other) = version.filter(|version| *version != SCHEMA_VERSION) {
             bail!(
-                "'{}' record {}: schema_version is {}, but this program reads {SCHEMA_VERSION}",
+                "'{}' line {}: schema_version is {other}, but this program reads {SCHEMA_VERSION}: use the rpc-bench that wrote it, or a newer one",
                 path.display(),
-                index + 1,
-                record.schema_version
+                index + 1
             );
         }
     }
-    Ok(records)
+    parse_lines(path, &text)
+}
+
+/// The part of a record that every version has.
+#[derive(Deserialize)]
+struct Version {
+    schema_version: u32,
 }
 
 /// The lines of a file that is about to be continued, and whether a torn last line was cut off. No file is an empty one.

@@ -55,11 +55,8 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     if !frameworks.is_empty() && !frameworks.iter().any(|name| name == CONTROL) {
         frameworks.push(CONTROL.to_owned());
     }
-    let mut wires = args.wire.clone();
-    wires.sort();
-    wires.dedup();
     let asked = args.choice.choice(None)?.asked();
-    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &wires, &asked)?;
+    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &args.wire, &asked)?;
     if arms.len() < 2 {
         return Err(usage_error(
             "one stack alone has no place: name another framework, or another --wire",

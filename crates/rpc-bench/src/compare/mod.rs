@@ -60,10 +60,11 @@ pub enum Figures {
 pub struct MeasureChange {
     /// Which.
     pub measure: Measure,
-    /// Geometric mean in the old set: of the ratios to the control, or of the control's own figures.
-    pub old: f64,
+    /// Geometric mean in the old set: of the ratios to the control, or of the control's own figures; `None` where one is missing or not above
+    /// 0.
+    pub old: Option<f64>,
     /// The same in the new set.
-    pub new: f64,
+    pub new: Option<f64>,
     /// New / old with its interval; or why there is none.
     pub change: Result<Change, String>,
     /// What is proved, all rows and measures together taken into account.
@@ -142,7 +143,9 @@ impl<'a> Judge<'a> {
             .into_iter()
             .filter_map(|measure| {
                 let (before, after) = (old.of(measure), new.of(measure));
-                let (mean_before, mean_after) = (geometric_mean(&before)?, geometric_mean(&after)?);
+                if before.is_empty() && after.is_empty() {
+                    return None;
+                }
                 let interval = || {
                     // What a longer set would mend comes before what a calibration would.
                     let enough = change(&before, &after, NO_NOISE, self.confidence).map_err(|unknown| unknown.to_string());
@@ -151,8 +154,8 @@ impl<'a> Judge<'a> {
                 };
                 Some(MeasureChange {
                     measure,
-                    old: mean_before,
-                    new: mean_after,
+                    old: geometric_mean(&before),
+                    new: geometric_mean(&after),
                     change: interval(),
                     finding: Finding::Nothing,
                 })

@@ -7,6 +7,7 @@ use super::{Compared, Comparison, Difference, Figures, Finding, MeasureChange};
 use crate::report::ranks::name;
 use crate::report::render::{Form, heading_of};
 use crate::report::table::{Align, Table};
+use crate::trial::MEASURES;
 
 impl Comparison {
     /// For a person.
@@ -109,16 +110,8 @@ fn difference(difference: &Difference) -> String {
 
 fn one_table(rows: &[Compared], form: Form) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let measures: Vec<&'static str> =
-        rows.iter()
-            .flat_map(measures_of)
-            .map(|change| change.measure.name)
-            .fold(Vec::new(), |mut names, name| {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-                names
-            });
+    let has = |name: &str| rows.iter().flat_map(measures_of).any(|change| change.measure.name == name);
+    let measures: Vec<&str> = MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
     let heads = [("row", Align::Left), ("callers", Align::Right)].into_iter();
     let mut table = Table::new(heads.chain(measures.iter().map(|name| (*name, Align::Right))));
     for row in rows {
@@ -156,7 +149,8 @@ fn shown(change: &MeasureChange) -> String {
         Finding::Worse => " WORSE",
         Finding::Nothing => "",
     };
-    format!("{:.3}{interval}{finding}", change.new / change.old)
+    let ratio = change.new.zip(change.old).map(|(new, old)| new / old);
+    ratio.map_or(NOTHING.to_owned(), |ratio| format!("{ratio:.3}{interval}{finding}"))
 }
 
 /// Why rows have no figures, or no intervals: each reason once.
@@ -182,8 +176,22 @@ fn note(row: &Compared) -> Option<String> {
             Some("the control: new / old of its own figures, of which nobody knows how much is the machine's.".to_owned())
         }
         Ok(Figures::Ratios(measures)) => {
-            let reason = measures.iter().find_map(|measure| measure.change.as_ref().err())?;
-            Some(format!("not comparable: {reason}"))
+            let mut of_reasons: Vec<(&String, Vec<&str>)> = Vec::new();
+            for (measure, reason) in measures
+                .iter()
+                .filter_map(|measure| Some((measure.measure.name, measure.change.as_ref().err()?)))
+            {
+                match of_reasons.iter_mut().find(|(there, _)| *there == reason) {
+                    Some((_, names)) => names.push(measure),
+                    None => of_reasons.push((reason, vec![measure])),
+                }
+            }
+            let in_words = |(reason, names): (&String, Vec<&str>)| match names.len() == measures.len() {
+                true => reason.clone(),
+                false => format!("{} ({reason})", names.join(", ")),
+            };
+            let reasons: Vec<String> = of_reasons.into_iter().map(in_words).collect();
+            (!reasons.is_empty()).then(|| format!("not comparable: {}", reasons.join("; ")))
         }
     }
 }

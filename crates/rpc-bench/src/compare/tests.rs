@@ -69,7 +69,7 @@ fn a_change_beyond_the_noise_is_found_and_one_within_it_is_not() {
         let comparison = compare(&set(12, 1.0), &set(12, factor), &noise(sd, 48), 0.95);
         let found = throughput(&comparison);
         assert_eq!(found.finding, finding, "{sd} {factor} {found:?}");
-        assert!((found.new / found.old / factor - 1.0).abs() < 1e-9, "{found:?}");
+        assert!((found.new.unwrap() / found.old.unwrap() / factor - 1.0).abs() < 1e-9, "{found:?}");
     }
 }
 
@@ -89,7 +89,7 @@ fn what_a_slow_hour_does_to_both_is_no_change() {
     let Ok(Figures::Control(measures)) = &tcp.outcome else {
         panic!("{tcp:?}")
     };
-    assert!((measures[0].old / measures[0].new - 1.35).abs() < 1e-9);
+    assert!((measures[0].old.unwrap() / measures[0].new.unwrap() - 1.35).abs() < 1e-9);
     assert!(measures.iter().all(|measure| measure.finding == Finding::Nothing));
 }
 
@@ -213,4 +213,25 @@ fn what_was_recorded_as_valid_must_be_so_by_its_figures() {
     std::fs::write(&path, lines.join("\n") + "\n").unwrap();
     let set = Set::read(&path).unwrap();
     assert!(reason(&set, &set, &noise(0.005, 48)).contains("INVALID"));
+}
+
+#[test]
+fn a_figure_that_is_missing_or_zero_is_named() {
+    let with_cpu = |cpu: Option<f64>| {
+        let mut records: Vec<SweepRecord> = (0..12)
+            .flat_map(|round| [record("tcp", round, 1.0), record("grpc", round, 1.0)])
+            .collect();
+        for record in records.iter_mut().filter(|record| record.record.framework == "grpc") {
+            record.record.cpu_us_per_call_sum = cpu;
+        }
+        Set::of(records)
+    };
+    let text = |cpu| compare(&set(12, 1.0), &with_cpu(cpu), &noise(0.005, 48), 0.95).text("old", "new", Form::Text);
+    let missing = text(None);
+    assert!(
+        missing.contains("not comparable: CPU µs/call (too few runs: 0, at least 6 are needed)"),
+        "{missing}"
+    );
+    let zero = text(Some(0.0));
+    assert!(zero.contains("not comparable: CPU µs/call (a figure is zero or negative"), "{zero}");
 }

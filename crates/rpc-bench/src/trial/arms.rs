@@ -78,12 +78,13 @@ pub fn choose(stacks: &[(Programs, ClientOffer)], wires: &[String], asked: &Cell
 }
 
 /// The wires of one stack, each with echo where it has it.
-fn entries<'a>(offer: &'a ClientOffer, wires: &[String]) -> Vec<&'a Entry> {
+fn entries<'a>(offer: &'a ClientOffer, wires: &'a [String]) -> Vec<&'a Entry> {
     if wires.is_empty() {
         return offer.flagship().into_iter().collect();
     }
     let entry = |wire: &String| offer.entry(wire, Some("echo")).or_else(|| offer.entry(wire, None));
-    wires.iter().filter_map(entry).collect()
+    let first_time = |(place, wire): (usize, &'a String)| (!wires.iter().take(place).any(|earlier| earlier == wire)).then_some(wire);
+    wires.iter().enumerate().filter_map(first_time).filter_map(entry).collect()
 }
 
 #[cfg(test)]
@@ -141,7 +142,7 @@ mod tests {
         let all = chosen(&[], Connections::PerCaller).unwrap();
         assert_eq!(names(&all), ["a w/x", "b w/y"]);
         assert_eq!(all.arms[0].cell.workload, "echo");
-        let named = chosen(&["w/z", "w/x"], Connections::PerCaller).unwrap();
+        let named = chosen(&["w/z", "w/x", "w/z"], Connections::PerCaller).unwrap();
         assert_eq!(names(&named), ["a w/x", "b w/z"]);
         assert_eq!(named.arms[0].cell.workload, "echo");
         assert_eq!(named.arms[1].cell.workload, "payload");
