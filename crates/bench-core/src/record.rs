@@ -103,7 +103,7 @@ pub struct Record {
     /// Longest time between two looks of the client's control thread at the window, which are 50 ms apart, less the CPU time that the
     /// process used meanwhile, in seconds. Far more than 0.05 means that the process was stopped, or had no CPU.
     #[serde(default)]
-    pub longest_pause_s: Option<f64>,
+    pub longest_standstill_s: Option<f64>,
     /// Calls per second that the client's measured loop makes of nothing, on as many CPUs; measured before connecting.
     #[serde(default)]
     pub null_ceiling_per_s: Option<f64>,

@@ -32,7 +32,7 @@ impl Reading {
 
     /// Time since an earlier reading in which nobody in the process can have run. A thread that looks late among thousands of busy ones
     /// has waited for them, and they ran.
-    fn pause_since(self, earlier: Self) -> u64 {
+    fn standstill_since(self, earlier: Self) -> u64 {
         let passed = self.instant_ns.saturating_sub(earlier.instant_ns);
         passed.saturating_sub(self.cpu_ns.saturating_sub(earlier.cpu_ns))
     }
@@ -47,7 +47,7 @@ pub(crate) struct Evenness {
     looks_per_part: usize,
     looks: usize,
     last_look: Reading,
-    longest_pause_ns: u64,
+    longest_standstill_ns: u64,
 }
 
 impl Evenness {
@@ -58,13 +58,13 @@ impl Evenness {
             looks_per_part: 1,
             looks: 0,
             last_look: now,
-            longest_pause_ns: 0,
+            longest_standstill_ns: 0,
         }
     }
 
     /// A look, at any time.
     pub fn look(&mut self, now: Reading, replies: u64) {
-        self.longest_pause_ns = self.longest_pause_ns.max(now.pause_since(self.last_look));
+        self.longest_standstill_ns = self.longest_standstill_ns.max(now.standstill_since(self.last_look));
         self.last_look = now;
         if self.ends.last().is_some_and(|(end, _)| now.instant_ns < end + LEAST_PART_NS) {
             return;
@@ -86,8 +86,8 @@ impl Evenness {
     }
 
     /// Longest time between two looks in which the process used no CPU.
-    pub fn longest_pause(&self) -> Duration {
-        Duration::from_nanos(self.longest_pause_ns)
+    pub fn longest_standstill(&self) -> Duration {
+        Duration::from_nanos(self.longest_standstill_ns)
     }
 
     /// Replies per second of each part, in the order of time.
@@ -160,13 +160,13 @@ mod tests {
         };
         let mut evenness = Evenness::since(at(0, 0), 0);
         evenness.look(at(50, 1), 0);
-        assert_eq!(evenness.longest_pause(), Duration::from_millis(49));
+        assert_eq!(evenness.longest_standstill(), Duration::from_millis(49));
         // Two CPUs were busy all the time: only the look was late.
         evenness.look(at(1050, 2001), 0);
-        assert_eq!(evenness.longest_pause(), Duration::from_millis(49));
+        assert_eq!(evenness.longest_standstill(), Duration::from_millis(49));
         evenness.look(at(1750, 2011), 0);
         evenness.look(at(1800, 2012), 0);
-        assert_eq!(evenness.longest_pause(), Duration::from_millis(690));
+        assert_eq!(evenness.longest_standstill(), Duration::from_millis(690));
     }
 
     #[test]

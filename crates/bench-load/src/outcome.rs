@@ -140,7 +140,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         callers_lost: run.callers.iter().filter(|caller| caller.lost).count() as u64,
         throughput_per_s: throughput,
         replies_per_s_over_time: rates_per_s,
-        longest_pause_s: Some(run.evenness.longest_pause().as_secs_f64()),
+        longest_standstill_s: Some(run.evenness.longest_standstill().as_secs_f64()),
         null_ceiling_per_s: Some(setting.null_ceiling_per_s),
         callers_active_s: Some(run.callers_active.as_secs_f64()),
         in_flight_age_s: Some(seconds(tally.in_flight_age_ns)),

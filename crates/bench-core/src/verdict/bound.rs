@@ -67,7 +67,7 @@ impl Record {
     /// Why the client, not what it called, is what was measured.
     pub(super) fn generators_doing(&self) -> Option<String> {
         // Its callers cannot tell: what came meanwhile looks like slow replies.
-        if let Some(pause) = self.longest_pause_s.filter(|&pause| pause >= STOOD_STILL_S) {
+        if let Some(pause) = self.longest_standstill_s.filter(|&pause| pause >= STOOD_STILL_S) {
             return Some(format!(
                 "the client stood still for {pause:.1} s of the window (it was stopped, or had no CPU), which is in its times as if replies had been slow"
             ));
@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn a_client_that_stood_still_is_the_generator_of_any_loop() {
         for made in [closed_loop, open_loop] {
-            suspect(made, |record| record.longest_pause_s = Some(0.3), "stood still for 0.3 s");
-            check(made, |record| record.longest_pause_s = Some(0.2), BoundBy::Generator);
-            check(made, |record| record.longest_pause_s = Some(0.19), BoundBy::Unknown);
+            suspect(made, |record| record.longest_standstill_s = Some(0.3), "stood still for 0.3 s");
+            check(made, |record| record.longest_standstill_s = Some(0.2), BoundBy::Generator);
+            check(made, |record| record.longest_standstill_s = Some(0.19), BoundBy::Unknown);
         }
     }
 

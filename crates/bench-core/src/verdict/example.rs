@@ -65,7 +65,7 @@ pub(super) fn closed_loop() -> Record {
         callers_lost: 0,
         throughput_per_s: Some(1000.0),
         replies_per_s_over_time: Vec::new(),
-        longest_pause_s: None,
+        longest_standstill_s: None,
         null_ceiling_per_s: None,
         callers_active_s: Some(10.0),
         in_flight_age_s: Some(0.0),

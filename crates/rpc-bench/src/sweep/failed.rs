@@ -66,7 +66,7 @@ pub fn record_of_failure(cell: &Cell, stack: &Stack, round: u64, around: &Surrou
         callers_lost: 0,
         throughput_per_s: None,
         replies_per_s_over_time: Vec::new(),
-        longest_pause_s: None,
+        longest_standstill_s: None,
         null_ceiling_per_s: None,
         callers_active_s: None,
         in_flight_age_s: None,
