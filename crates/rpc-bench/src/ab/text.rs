@@ -3,8 +3,9 @@
 use bench_core::units::{NOTHING, median, three_digits};
 use serde_json::{Value, json};
 
-use super::{Compared, Finding, Instructions, Measured};
+use super::{Compared, Finding, Instructions, Measured, Round};
 use crate::report::table::{Align, Table};
+use crate::trial::{Figures, MEASURES, Measure};
 
 /// Everything that an `ab` has to tell.
 #[derive(Debug)]
@@ -30,6 +31,9 @@ impl AbReport {
             .filter(beyond)
             .map(|compared| compared.measure.name)
             .collect();
+        if !self.missing_in_b().is_empty() {
+            names.push("figures that B does not make");
+        }
         // Counts vary by less than a hundredth from run to run.
         if self
             .instructions_ratio()
@@ -38,6 +42,20 @@ impl AbReport {
             names.push("instructions/call");
         }
         names
+    }
+
+    /// Measures that A has in more rounds than B: B's slices there were INVALID, or did not carry the rate, which is worse than any figure.
+    fn missing_in_b(&self) -> Vec<&'static str> {
+        let rounds_with = |measure: Measure, side: fn(&Round) -> &Figures| {
+            let has = |round: &&Round| (measure.of)(side(round)).is_some();
+            self.measured.rounds.iter().filter(has).count()
+        };
+        let missing = |measure: &Measure| rounds_with(*measure, |round| &round.a) > rounds_with(*measure, |round| &round.b);
+        MEASURES
+            .iter()
+            .filter(|measure| missing(measure))
+            .map(|measure| measure.name)
+            .collect()
     }
 
     /// B / A, both sides together.
@@ -59,6 +77,13 @@ impl AbReport {
         text.push('\n');
         for doubt in &self.measured.doubts {
             text.push_str(&format!("- {doubt}\n"));
+        }
+        let missing = self.missing_in_b();
+        if !missing.is_empty() {
+            text.push_str(&format!(
+                "- B has no figure in rounds in which A has one: {} (INVALID slices, or less than 99 % of the calls at the rate)\n",
+                missing.join(", ")
+            ));
         }
         if let Err(reason) = &self.instructions {
             text.push_str(&format!("- instructions/call: not counted: {reason}\n"));
@@ -155,5 +180,51 @@ fn finding(finding: Finding) -> &'static str {
         Finding::Better => "better",
         Finding::Worse => "WORSE",
         Finding::Nothing => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pair of which only A, or only B, has a figure in the second round.
+    fn report(a_has_it: bool) -> AbReport {
+        let figures = |throughput_per_s| Figures {
+            throughput_per_s,
+            ..Figures::default()
+        };
+        let round = |a, b| Round {
+            a: figures(a),
+            b: figures(b),
+            a_slices: Vec::new(),
+            b_slices: Vec::new(),
+        };
+        let (some, none) = (Some(1000.0), None);
+        let second = if a_has_it { round(some, none) } else { round(none, some) };
+        AbReport {
+            title: String::new(),
+            measured: Measured {
+                rate_per_s: 1.0,
+                rounds: vec![round(some, some), second],
+                compared: Vec::new(),
+                ended: String::new(),
+                doubts: Vec::new(),
+                error: None,
+            },
+            instructions: Err(String::new()),
+            threshold: 0.01,
+        }
+    }
+
+    #[test]
+    fn a_side_that_makes_no_figures_is_a_regression() {
+        let worse = report(true);
+        assert_eq!(worse.regressions(), ["figures that B does not make"]);
+        assert!(
+            worse.text().contains("B has no figure in rounds in which A has one: throughput/s"),
+            "{}",
+            worse.text()
+        );
+        assert_eq!(report(false).regressions(), [""; 0]);
     }
 }

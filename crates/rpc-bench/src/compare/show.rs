@@ -143,7 +143,7 @@ fn shown(change: &MeasureChange) -> String {
     let interval = change
         .change
         .as_ref()
-        .map_or(String::new(), |change| format!(" [{:.2}–{:.2}]", change.low, change.high));
+        .map_or(String::new(), |change| format!(" [{:.3}–{:.3}]", change.low, change.high));
     let finding = match change.finding {
         Finding::Better => " better",
         Finding::Worse => " WORSE",

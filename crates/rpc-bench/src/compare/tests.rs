@@ -165,9 +165,9 @@ old → new
 
 0 ms, echo, 581 bytes
 
-row                      callers             throughput/s              CPU µs/call
-grpc h2/protobuf              50  0.792 [0.78–0.81] WORSE  1.262 [1.24–1.28] WORSE
-tcp tcp+framed/protobuf       50                    1.000                    1.000
+row                      callers               throughput/s                CPU µs/call
+grpc h2/protobuf              50  0.792 [0.778–0.806] WORSE  1.262 [1.240–1.285] WORSE
+tcp tcp+framed/protobuf       50                      1.000                      1.000
 
 - tcp tcp+framed/protobuf c=50: the control: new / old of its own figures, of which nobody knows how much is the machine's.
 - Only in new: tcp tcp/protobuf c=77 (0 ms, echo, 581 bytes)
