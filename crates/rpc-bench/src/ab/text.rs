@@ -44,7 +44,8 @@ impl AbReport {
         names
     }
 
-    /// Measures that A has in more rounds than B: B's slices there were INVALID, or did not carry the rate, which is worse than any figure.
+    /// Measures that A has in every round and that B lacks in as many as a comparison needs: B's slices there were INVALID, or did not carry the
+    /// rate, which is worse than any figure. Fewer may be chance: six such rounds out of six are one in 64.
     fn missing_in_b(&self) -> Vec<&'static str> {
         let rounds_with = |measure: Measure, side: fn(&Round) -> &Figures| {
             let has = |round: &&Round| (measure.of)(side(round)).is_some();
