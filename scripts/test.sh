@@ -7,12 +7,13 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Foreign programs for the interop tests; what this machine lacks is skipped by name, with CI set it is a failure.
 interop/setup.sh
+# Builds of their own: they count allocations.
+if [ $# -eq 0 ]; then
+  cargo build -p tcp-server -p tcp-client --features bench-core/count-allocations
+  cargo test -p bench-load --features count-allocations --test allocations
+fi
 # Tests at the boundary start the binaries as a user does.
 cargo build --workspace --bins
 RPC_BENCH_DEV_BINARIES="${CARGO_TARGET_DIR:-$PWD/target}/debug"
 export RPC_BENCH_DEV_BINARIES
-# A build of its own: it counts allocations.
-if [ $# -eq 0 ]; then
-  cargo test -p bench-load --features count-allocations --test allocations
-fi
 exec cargo test --workspace "$@"

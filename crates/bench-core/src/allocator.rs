@@ -5,10 +5,15 @@
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-#[cfg(feature = "count-allocations")]
-pub use counting::allocations;
+/// Allocations and reallocations of the whole process so far; `None` in a build that does not count them (`--features count-allocations`).
+pub fn allocations() -> Option<u64> {
+    #[cfg(feature = "count-allocations")]
+    return Some(counting::COUNT.load(std::sync::atomic::Ordering::Relaxed));
+    #[cfg(not(feature = "count-allocations"))]
+    None
+}
 
-/// jemalloc behind a counter, for builds that ask how much a call allocates (`--features count-allocations`).
+/// jemalloc behind a counter, for builds that ask how often a call allocates.
 #[cfg(feature = "count-allocations")]
 mod counting {
     use std::alloc::{GlobalAlloc, Layout};
@@ -16,7 +21,7 @@ mod counting {
 
     use tikv_jemallocator::Jemalloc;
 
-    static COUNT: AtomicU64 = AtomicU64::new(0);
+    pub static COUNT: AtomicU64 = AtomicU64::new(0);
 
     #[global_allocator]
     static ALLOCATOR: Counting = Counting;
@@ -41,10 +46,5 @@ mod counting {
             // SAFETY: the memory came from jemalloc with this layout.
             unsafe { Jemalloc.realloc(memory, layout, size) }
         }
-    }
-
-    /// Allocations and reallocations of the whole process so far.
-    pub fn allocations() -> u64 {
-        COUNT.load(Ordering::Relaxed)
     }
 }

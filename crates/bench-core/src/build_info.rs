@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::allocator::allocations;
+
 static LOCKED_VERSIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/locked_versions.rs"));
 
 /// Libraries whose version matters to every stack and is therefore named in every record.
@@ -69,8 +71,13 @@ fn allocator() -> String {
         return "the system's".to_owned();
     }
     format!(
-        "jemalloc by tikv-jemallocator {}",
-        locked_version("tikv-jemallocator").unwrap_or("of an unknown version")
+        "jemalloc by tikv-jemallocator {}{}",
+        locked_version("tikv-jemallocator").unwrap_or("of an unknown version"),
+        if allocations().is_some() {
+            ", every allocation counted"
+        } else {
+            ""
+        }
     )
 }
 

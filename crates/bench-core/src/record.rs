@@ -257,6 +257,9 @@ pub struct ProcessUse {
     pub peak_rss_bytes: u64,
     /// Context switches, voluntary and not.
     pub context_switches: u64,
+    /// Allocations and reallocations per call that ended in the same time; null in a build that does not count them.
+    #[serde(default)]
+    pub allocations_per_call: Option<f64>,
     /// Threads at the end.
     pub threads: u64,
     /// CPUs that its load-bearing threads may use; null when that is left to the kernel.

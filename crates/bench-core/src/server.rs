@@ -66,6 +66,9 @@ pub struct ServerCounters {
     pub peak_rss_bytes: u64,
     /// Context switches, voluntary and not.
     pub context_switches: u64,
+    /// Allocations and reallocations of the process; null in a build that does not count them.
+    #[serde(default)]
+    pub allocations: Option<u64>,
     /// Threads now.
     pub threads: u64,
 }

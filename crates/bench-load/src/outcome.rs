@@ -68,6 +68,7 @@ pub(crate) fn record(setting: &Setting<'_>, plan: &RunPlan, around: &Around, run
         cpu_us_per_call: per(run.usage.cpu_ns() as f64 / 1e3, ended),
         peak_rss_bytes: run.usage.peak_rss_bytes,
         context_switches: run.usage.context_switches,
+        allocations_per_call: run.allocations.and_then(|count| per(count as f64, ended)),
         threads: run.usage.threads,
         cpus: Some(setting.cpus.indices()),
     };
@@ -232,6 +233,7 @@ fn server_process(stats: &ServerStats, counters: &ServerCounters) -> ProcessUse 
         cpu_us_per_call: per((counters.cpu_user_s + counters.cpu_sys_s) * 1e6, counters.calls),
         peak_rss_bytes: counters.peak_rss_bytes,
         context_switches: counters.context_switches,
+        allocations_per_call: counters.allocations.and_then(|count| per(count as f64, counters.calls)),
         threads: counters.threads,
         cpus: stats.info.cpus.clone(),
     }

@@ -169,6 +169,10 @@ pub(crate) fn difference(earlier: &ServerStats, later: &ServerStats) -> Option<S
         cpu_sys_s: after.cpu_sys_s - before.cpu_sys_s,
         peak_rss_bytes: after.peak_rss_bytes,
         context_switches: after.context_switches.saturating_sub(before.context_switches),
+        allocations: after
+            .allocations
+            .zip(before.allocations)
+            .map(|(after, before)| after.saturating_sub(before)),
         threads: after.threads,
     })
 }

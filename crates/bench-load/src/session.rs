@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
+use bench_core::allocator::allocations;
 use bench_core::failure::CallError;
 use bench_host::{MachineCpu, ProcessUsage, now_ns};
 use tokio::sync::mpsc::UnboundedSender;
@@ -57,6 +58,8 @@ pub(crate) struct RunOutcome {
     /// Process and machine at the window's edges.
     pub usage: ProcessUsage,
     pub machine: (MachineCpu, MachineCpu),
+    /// Allocations between the two, in a build that counts them.
+    pub allocations: Option<u64>,
 }
 
 /// Connected client threads.
@@ -180,6 +183,7 @@ impl Session {
         window.end_by(now_ns());
         let usage = ProcessUsage::now()?.since(&opened.usage);
         let machine_after = MachineCpu::now()?;
+        let allocations = allocations().zip(opened.allocations).map(|(now, before)| now - before);
 
         let limit = now_ns() + nanos(self.drain) + nanos(REPORT_LIMIT);
         while !runs.all_ended() {
@@ -216,6 +220,7 @@ impl Session {
             evenness,
             usage,
             machine: (opened.machine, machine_after),
+            allocations,
         })
     }
 
@@ -311,6 +316,7 @@ impl Session {
 struct Opened {
     usage: ProcessUsage,
     machine: MachineCpu,
+    allocations: Option<u64>,
     start: u64,
     planned_end: u64,
 }
@@ -326,6 +332,7 @@ impl Opened {
         Ok(Self {
             usage,
             machine,
+            allocations: allocations(),
             start,
             planned_end,
         })

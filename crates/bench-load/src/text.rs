@@ -121,6 +121,12 @@ fn cost(text: &mut String, record: &Record) {
         &format!("client {}, server {}", memory(&record.client), memory(&record.server)),
     );
     let figure = |value: Option<f64>| value.map_or(NOTHING.to_owned(), |value| format!("{value:.1}"));
+    let allocations = |side: &Option<ProcessUse>| side.as_ref().and_then(|side| side.allocations_per_call);
+    let (client, server) = (allocations(&record.client), allocations(&record.server));
+    if client.or(server).is_some() {
+        let counted = format!("client {}, server {} per call", figure(client), figure(server));
+        row(text, "allocations", &counted);
+    }
     row(
         text,
         "on the wire",

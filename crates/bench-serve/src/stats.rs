@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use bench_core::allocator::allocations;
 use bench_core::failure_log::FailureLog;
 use bench_core::handler::{Handler, delay_counters};
 use bench_core::server::{ServerCounters, ServerInfo, ServerStats};
@@ -41,6 +42,7 @@ impl Counters {
             cpu_sys_s: usage.cpu_sys_ns as f64 / 1e9,
             peak_rss_bytes: usage.peak_rss_bytes,
             context_switches: usage.context_switches,
+            allocations: allocations(),
             threads: usage.threads,
         })
     }

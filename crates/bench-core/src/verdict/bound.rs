@@ -174,6 +174,7 @@ mod tests {
             cpu_us_per_call: Some(cpu_s * 1e3),
             peak_rss_bytes: 1,
             context_switches,
+            allocations_per_call: None,
             threads: 1,
             cpus: Some(cpus.to_vec()),
         })

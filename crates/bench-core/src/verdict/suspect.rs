@@ -36,6 +36,13 @@ impl Record {
         if self.settings.get("server").and_then(|server| server.get("optimised")) == Some(&false.into()) {
             reasons.push("the server is not optimised".to_owned());
         }
+        if [&self.client, &self.server]
+            .into_iter()
+            .flatten()
+            .any(|side| side.allocations_per_call.is_some())
+        {
+            reasons.push("a build that counts allocations: its times are not comparable".to_owned());
+        }
         reasons.extend(self.cpu_beyond_the_window());
         if self.was_disturbed() {
             reasons.push(format!(
@@ -72,6 +79,20 @@ mod tests {
     use super::super::example::{closed_loop, suspect, valid};
     use crate::record::{CallsPerCaller, ProcessUse, Record};
 
+    /// A client that used so many CPU seconds.
+    fn client(cpu_s: f64) -> ProcessUse {
+        ProcessUse {
+            cpu_user_s: cpu_s,
+            cpu_sys_s: 0.01,
+            cpu_us_per_call: None,
+            peak_rss_bytes: 1 << 20,
+            context_switches: 0,
+            allocations_per_call: None,
+            threads: 1,
+            cpus: None,
+        }
+    }
+
     #[test]
     fn what_disturbed_a_run_is_said() {
         suspect(closed_loop, |record| record.partial = true, "interrupted");
@@ -83,6 +104,20 @@ mod tests {
             |record| drop(record.settings.insert("server".to_owned(), unoptimised.clone())),
             "the server is not optimised",
         );
+    }
+
+    #[test]
+    fn a_build_that_counts_allocations_is_not_for_times() {
+        let with = |allocations_per_call| {
+            move |record: &mut Record| {
+                record.client = Some(ProcessUse {
+                    allocations_per_call,
+                    ..client(0.1)
+                });
+            }
+        };
+        suspect(closed_loop, with(Some(8.0)), "counts allocations");
+        valid(closed_loop, with(None));
     }
 
     #[test]
@@ -105,15 +140,7 @@ mod tests {
         let with_cpu = |share: f64| {
             move |record: &mut Record| {
                 let most_s = record.host.info.cpus as f64 * record.elapsed_s;
-                record.client = Some(ProcessUse {
-                    cpu_user_s: most_s * share,
-                    cpu_sys_s: 0.01,
-                    cpu_us_per_call: None,
-                    peak_rss_bytes: 1 << 20,
-                    context_switches: 0,
-                    threads: 1,
-                    cpus: None,
-                });
+                record.client = Some(client(most_s * share));
             }
         };
         suspect(closed_loop, with_cpu(1.1), "do not fit into the window");

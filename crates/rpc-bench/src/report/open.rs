@@ -77,6 +77,7 @@ mod tests {
             cpu_us_per_call: Some(20.0),
             peak_rss_bytes: 1,
             context_switches: 150_000,
+            allocations_per_call: None,
             threads: 1,
             cpus: None,
         };

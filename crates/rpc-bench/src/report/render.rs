@@ -155,6 +155,7 @@ tcp        tcp/protobuf  default       50     4 shared   not offered
             cpu_us_per_call: Some(cpu * share),
             peak_rss_bytes: 8 << 20,
             context_switches,
+            allocations_per_call: None,
             threads: 1,
             cpus: None,
         };
