@@ -103,7 +103,11 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
         warmup_ms: WARMUP_MS,
         ..args.choice.choice(None)?.asked()
     };
-    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &args.frameworks, &args.profile, &args.wire, &asked)?;
+    let Chosen {
+        mut arms,
+        can_share,
+        not_offered,
+    } = build_and_choose(manifest, &args.frameworks, &args.profile, &args.wire, &[asked])?;
     for arm in &mut arms {
         arm.client_flags = vec!["--arrival".to_owned(), args.arrival.clone()];
     }
@@ -122,6 +126,7 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
         spec,
         arrival: args.arrival.clone(),
         interrupted,
+        can_share,
         not_offered,
         stacks,
     };

@@ -11,6 +11,7 @@ use super::result::{Base, Knee, SearchRun};
 use super::{BEYOND, KneeSpec};
 use crate::report::table::{Align, Table};
 use crate::sweep::connections::Connections;
+use crate::trial::USUAL_POOL;
 
 /// Everything that came out.
 #[derive(Debug, Serialize)]
@@ -22,6 +23,8 @@ pub struct Report {
     pub arrival: String,
     /// True when somebody asked to stop: what was finished is all there is.
     pub interrupted: bool,
+    /// Stacks that were searched with a connection for each caller, and whose callers could share some.
+    pub can_share: Vec<String>,
     /// What was asked for and cannot be had, and why.
     pub not_offered: Vec<String>,
     /// One for each stack and wire.
@@ -106,6 +109,12 @@ impl Report {
 
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.not_offered.iter().map(|what| format!("not offered: {what}")).collect();
+        if !self.can_share.is_empty() {
+            notes.push(format!(
+                "searched with a connection for each caller; --pool {USUAL_POOL} searches with shared ones: {}",
+                self.can_share.join(", ")
+            ));
+        }
         for knee in &self.stacks {
             for run in knee.searches.iter().filter(|run| run.knee_per_s().is_none()) {
                 notes.push(format!("{}, search {}: {}", knee.name, run.round + 1, run.in_words()));
@@ -188,6 +197,7 @@ mod tests {
             spec: KneeSpec { repeats: 2, ..spec() },
             arrival: "poisson".to_owned(),
             interrupted: false,
+            can_share: vec!["m h2/x".to_owned(), "n ws/x".to_owned()],
             not_offered: vec!["x y/z: no".to_owned()],
             stacks: vec![good, knee(vec![run(None, None); 2])],
         }
@@ -203,6 +213,7 @@ stack             callers  connections         knee calls/s  of saturated  p50 t
 tcp tcp/protobuf       50           50  1,050 (1,000–1,100)        84.0 %     300 µs     300 µs               23.5  client    queues
 tcp tcp/protobuf       50           50                  n/a           n/a        n/a        n/a                n/a  n/a       n/a
 - not offered: x y/z: no
+- searched with a connection for each caller; --pool 10 searches with shared ones: m h2/x, n ws/x
 - tcp tcp/protobuf: 1 of 4 slices SUSPECT: others used 4.0 % of the machine's CPU
 - tcp tcp/protobuf, search 1: not measured: no port is free
 - tcp tcp/protobuf, search 1: not measured: no port is free
