@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail};
 use bench_core::record::Record;
 
 use crate::records::{self, SweepRecord};
-use crate::report::ranks::name;
 use crate::report::rows::{Row, RowKey, rows};
 use crate::sweep::cell::Cell;
 use crate::sweep::folder;
@@ -61,9 +60,8 @@ impl Set {
                 .find(|round| !seen.insert(*round));
             if let Some(round) = twice {
                 bail!(
-                    "{} c={} has round {} twice: were several sweeps joined? Compare them one at a time",
-                    name(&row.key),
-                    row.key.callers,
+                    "{} has round {} twice: were several sweeps joined? Compare them one at a time",
+                    row.key.name_with_callers(self.rows.iter().map(|row| &row.key)),
                     round + 1
                 );
             }

@@ -4,6 +4,7 @@ mod agreement;
 mod closed;
 mod columns;
 mod cpus;
+mod key;
 mod notes;
 mod open;
 mod out_of_line;
@@ -133,15 +134,7 @@ fn build(record: &Record) -> String {
 fn lengths(records: &[SweepRecord]) -> String {
     let mut lengths: Vec<String> = Vec::new();
     for cell in records.iter().filter_map(|record| record.cell.as_ref()) {
-        let seconds = |ms| bench_core::units::three_digits(ms as f64 / 1000.0);
-        let calls = cell
-            .calls
-            .map_or(String::new(), |calls| format!(" or {} calls", grouped(calls as f64)));
-        let length = format!(
-            "{} s{calls} after {} s of warm-up",
-            seconds(cell.measure_ms),
-            seconds(cell.warmup_ms)
-        );
+        let length = cell.length();
         if !lengths.contains(&length) {
             lengths.push(length);
         }
