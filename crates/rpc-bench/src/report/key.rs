@@ -190,7 +190,7 @@ mod tests {
             lane: Lane::Tuned,
             ..example_cell()
         };
-        assert_eq!(names(&[tuned.clone()]), [wire]);
+        assert_eq!(names(std::slice::from_ref(&tuned)), [wire]);
         let differing = [
             example_cell(),
             Cell {

@@ -1,6 +1,8 @@
 //! Rows of a table: the rounds of one cell merged.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
 use bench_core::histogram::{Times, TimesSummary};
 use bench_core::record::{BoundBy, Record};
 use bench_core::verdict::Verdict;
@@ -74,6 +76,42 @@ impl Row {
 
 fn time_or_nothing(times: Option<&TimesSummary>, of: fn(&TimesSummary) -> u64) -> String {
     times.map_or(NOTHING.to_owned(), |times| time(of(times) as f64))
+}
+
+/// The [rows] of recorded runs, judged by today's rules.
+///
+/// # Errors
+/// As [rows], and when a round stands there twice: the text names its row.
+pub fn judged_rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec<Row>> {
+    let rows = rows(records.into_iter().map(judged_again).collect(), not_offered)?;
+    check_rounds(&rows)?;
+    Ok(rows)
+}
+
+/// What was recorded as VALID must be so by its figures.
+fn judged_again(mut sweep_record: SweepRecord) -> SweepRecord {
+    let mut fresh = sweep_record.record.clone();
+    fresh.audit();
+    if fresh.verdict > sweep_record.record.verdict {
+        sweep_record.record = fresh;
+    }
+    sweep_record
+}
+
+/// A round is a unit of the statistics: one that stands there twice would count as two.
+fn check_rounds(rows: &[Row]) -> Result<()> {
+    for row in rows {
+        let mut seen = BTreeSet::new();
+        let mut rounds = row.records.iter().filter_map(|record| record.round);
+        if let Some(round) = rounds.find(|round| !seen.insert(*round)) {
+            bail!(
+                "{} has round {} twice: were several sweeps joined? Take them one at a time",
+                row.key.name_with_callers(rows.iter().map(|row| &row.key)),
+                round + 1
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Merges records into rows and adds those that are not offered, in the order of the tables.
@@ -204,6 +242,27 @@ mod tests {
         assert_eq!(rows.len(), 2);
         assert!(rows[0].key.same_table(&rows[1].key));
         assert_eq!(rows[1].not_offered.as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn a_round_that_stands_there_twice_is_refused_by_its_row_and_runs_without_rounds_are_not() {
+        let twice = vec![example(0, 10.0, 1..100), example(1, 10.0, 1..100), example(1, 10.0, 1..100)];
+        let error = judged_rows(twice.clone(), &[]).unwrap_err().to_string();
+        assert!(error.contains("tcp tcp/protobuf c=50 has round 2 twice"), "{error}");
+        let without_rounds = twice.into_iter().map(|mut record| {
+            record.record.round = None;
+            record
+        });
+        assert!(judged_rows(without_rounds.collect(), &[]).is_ok());
+    }
+
+    #[test]
+    fn what_was_recorded_as_valid_has_no_figures_if_they_cannot_be() {
+        let mut impossible = example(0, 1e9, 1..100);
+        impossible.record.verdict = Verdict::Valid;
+        let rows = judged_rows(vec![impossible], &[]).unwrap();
+        assert_eq!(rows[0].verdict(), Some(Verdict::Invalid));
+        assert_eq!(rows[0].figures(|record| record.throughput_per_s), Vec::<f64>::new());
     }
 
     #[test]
