@@ -29,7 +29,7 @@ const WARMUP_MS: u64 = 500;
     Exit codes: 0 good; 1 could not run; 2 usage; 3 a search found no knee; 130 interrupted: what was finished is shown.\n\n\
     Examples:\n  rpc-bench knee\n  rpc-bench knee grpc tcp --slo 2ms\n  rpc-bench knee grpc tarpc --pool 4 -c 1000\n  \
     rpc-bench knee tcp --wire tcp+framed/protobuf,tcp+mux/protobuf --repeats 5\n  \
-    rpc-bench knee --output json | jq '.stacks[] | {name, knee_per_s, at_limit}'"
+    rpc-bench knee --output json | jq '.stacks[] | {name, knee_per_s, knee_bounds, at_limit}'"
 )]
 pub struct KneeArgs {
     /// Frameworks [default: all]

@@ -170,3 +170,16 @@ pub(super) fn curve(spec: &KneeSpec, arm: &Arm, slices: &mut Slices, seed: u64, 
     pair.stop()?;
     Ok(Some(()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_no_slice_came_to_are_not_in_the_curve() {
+        let mut slices = Slices::new(vec![(0.5, 500.0), (1.0, 1_000.0)]);
+        slices.0[1].broken.push("gone".to_owned());
+        let shares: Vec<f64> = slices.points(5_000_000).unwrap().iter().map(|point| point.share).collect();
+        assert_eq!(shares, [1.0]);
+    }
+}
