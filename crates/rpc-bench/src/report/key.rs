@@ -143,7 +143,8 @@ impl RowKey {
         )
     }
 
-    /// What is not the same of all rows, each with a space before it. How long a row was measured is for those that nothing else tells apart.
+    /// What is not the same of all rows, each with a space before it. How long a row was measured is for those that nothing else tells
+    /// apart.
     fn differing_parts<'a>(&self, others: impl Iterator<Item = &'a Self> + Clone) -> String {
         let own = PARTS.iter().map(|part| (part, part(self)));
         let differing = own.filter(|(part, own)| !own.is_empty() && others.clone().any(|other| part(other) != *own));

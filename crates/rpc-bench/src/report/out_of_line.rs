@@ -7,8 +7,8 @@ use bench_stats::outliers::outliers;
 
 use super::rows::Row;
 
-/// A text for each figure of a round that is out of line; none with fewer rounds than it takes to say so, and none of an INVALID row, which has
-/// no figures.
+/// A text for each figure of a round that is out of line; none with fewer rounds than it takes to say so, and none of an INVALID row, which
+/// has no figures.
 pub fn lines(row: &Row) -> Vec<String> {
     if row.verdict() == Some(Verdict::Invalid) {
         return Vec::new();
