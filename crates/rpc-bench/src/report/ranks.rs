@@ -32,8 +32,8 @@ const THROUGHPUT: By = By {
     of: |record| record.throughput_per_s,
 };
 
-/// Lines for below a table: one for each number of callers and each figure; those that have no places for the same reason stand in one line;
-/// none where no row has two rounds.
+/// Lines for below a table: one for each number of callers and each figure; those without places for the same reason stand in one line; none
+/// where no row has two rounds.
 pub fn lines(rows: &[Row], open: bool) -> Vec<String> {
     let figures: &[By] = if open { &[CPU] } else { &[CPU, THROUGHPUT] };
     let mut lines = Vec::new();
