@@ -62,6 +62,14 @@ impl ClientOffer {
         self.entries.iter().find(|entry| entry.flagship).or_else(|| self.entries.first())
     }
 
+    /// The entry that stands for a wire: with echo where it has that, else its first. Without a wire the flagship.
+    pub fn preferred(&self, wire: Option<&str>) -> Option<&Entry> {
+        match wire {
+            None => self.flagship(),
+            Some(wire) => self.entry(wire, Some("echo")).or_else(|| self.entry(wire, None)),
+        }
+    }
+
     /// The entry of this wire and workload; without a workload the wire's first.
     pub fn entry(&self, wire: &str, workload: Option<&str>) -> Option<&Entry> {
         self.entries

@@ -67,6 +67,29 @@ fn every_stack_has_a_figure_of_every_round_and_its_ratio_to_raw_tcp() {
 }
 
 #[test]
+fn a_stack_that_multiplexes_has_a_row_of_shared_connections_unless_it_is_left_out() {
+    let report = |more: &[&str]| -> Value {
+        let short = ["--rounds", "1", "--slices", "1", "--slice-ms", "60", "-r", "300", "-c", "12"];
+        let what = ["twirp", "--wire", "h2c/protobuf,tcp+framed/protobuf", "--output", "json"];
+        let output = rank(&[&what[..], &short, more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let names = |report: &Value| -> Vec<String> {
+        let stacks = report["measures"][0]["stacks"].as_array().unwrap();
+        stacks.iter().map(|stack| stack["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let own = ["tcp tcp+framed/protobuf", "twirp h2c/protobuf"];
+    let both = report(&[]);
+    assert_eq!(names(&both), [&own[..], &["twirp h2c/protobuf over 10"]].concat());
+    let title = "echo, 12 callers, a connection each or over 10 shared connections, 0 ms delay, default lane";
+    assert_eq!(both["title"], title);
+    let own_only = report(&["--no-shared"]);
+    assert_eq!(names(&own_only), own);
+    assert_eq!(own_only["title"], "echo, 12 callers, a connection each, 0 ms delay, default lane");
+}
+
+#[test]
 fn a_rate_that_no_stack_carries_gives_no_figures_at_it() {
     let output = rank(&[
         "twirp",
@@ -139,4 +162,9 @@ fn what_cannot_be_ranked_is_refused_before_anything_runs() {
     refuse(&["tcp"], "one stack alone");
     refuse(&["--time", "0"], "no time");
     refuse(&["--precision", "0"], "above 0");
+    refuse(&["--pool", "4", "--no-shared"], "--no-shared");
+    refuse(
+        &["twirp", "--wire", "h2c/protobuf,tcp+framed/opaque"],
+        "tcp tcp+framed/opaque makes payload calls and twirp h2c/protobuf echo calls",
+    );
 }

@@ -12,6 +12,7 @@ use bench_core::verdict::Verdict;
 use rpc_bench::records::{SweepRecord, read};
 use rpc_bench::sweep::connections::Connections;
 use rpc_bench::sweep::pace::Pace;
+use rpc_bench::trial::USUAL_POOL;
 
 fn run(args: &[&str], out: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rpc-bench"))
@@ -114,7 +115,7 @@ fn check_stack(framework: &str, records: &[SweepRecord]) {
 }
 
 #[test]
-fn every_sweep_of_the_suite_can_be_planned() {
+fn every_sweep_of_the_suite_can_be_planned_and_has_rows_of_shared_connections() {
     let sweeps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/sweeps");
     let files = std::fs::read_dir(sweeps).unwrap().map(|entry| entry.unwrap().path());
     let names: Vec<String> = files
@@ -133,5 +134,7 @@ fn every_sweep_of_the_suite_can_be_planned() {
         );
         let plan = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(plan.lines().count() > 4, "{sweep}: {plan}");
+        // Those of `smoke` say nothing.
+        assert!(sweep == "smoke" || plan.contains(&format!(" over {USUAL_POOL}")), "{sweep}: {plan}");
     }
 }

@@ -26,10 +26,10 @@ const WARMUP_MS: u64 = 500;
     after_help = "A slice passes when its p99 response time (call due to reply decoded) is under --slo, 99 % of the due calls were made,\n\
     at most 0.1 % failed, and it is not INVALID. Close slices are decided by the best of three. At most -c calls are under way:\n\
     what waits beyond them waits in the client, and its wait counts. More callers (-c 1000) let more wait in the server.\n\n\
-    Exit codes: 0 good; 1 could not run; 2 usage; 3 a search found no knee; 130 interrupted.\n\n\
+    Exit codes: 0 good; 1 could not run; 2 usage; 3 a search found no knee; 130 interrupted: what was finished is shown.\n\n\
     Examples:\n  rpc-bench knee\n  rpc-bench knee grpc tcp --slo 2ms\n  rpc-bench knee grpc tarpc --pool 4 -c 1000\n  \
     rpc-bench knee tcp --wire tcp+framed/protobuf,tcp+mux/protobuf --repeats 5\n  \
-    rpc-bench knee --output json | jq '.stacks[] | {name, knee_per_s, at_limit}'"
+    rpc-bench knee --output json | jq '.stacks[] | {name, knee_per_s, knee_bounds, at_limit}'"
 )]
 pub struct KneeArgs {
     /// Frameworks [default: all]
@@ -103,7 +103,11 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
         warmup_ms: WARMUP_MS,
         ..args.choice.choice(None)?.asked()
     };
-    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &args.frameworks, &args.profile, &args.wire, &asked)?;
+    let Chosen {
+        mut arms,
+        can_share,
+        not_offered,
+    } = build_and_choose(manifest, &args.frameworks, &args.profile, &args.wire, &[asked])?;
     for arm in &mut arms {
         arm.client_flags = vec!["--arrival".to_owned(), args.arrival.clone()];
     }
@@ -113,14 +117,16 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
     };
     talk::say(format_args!("{wires}, about {}", duration_in_words(estimate(&spec, arms.len()))));
     let interrupt = Interrupt::listen()?;
-    let measured = measure(&spec, &arms, &interrupt, |line| talk::say(format_args!("{line}")));
-    if interrupt.requested() {
+    let stacks = measure(&spec, &arms, &interrupt, |line| talk::say(format_args!("{line}")))?;
+    let interrupted = interrupt.requested();
+    if interrupted && stacks.iter().all(|knee| knee.searches.is_empty()) {
         return Ok(usage::INTERRUPTED);
     }
-    let Some(stacks) = measured? else { return Ok(usage::INTERRUPTED) };
     let report = Report {
         spec,
         arrival: args.arrival.clone(),
+        interrupted,
+        can_share,
         not_offered,
         stacks,
     };
@@ -128,7 +134,11 @@ pub(super) fn run(args: &KneeArgs, manifest: Option<&Path>) -> Result<u8> {
         TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string(&report)?))?,
         TextOrJson::Text => talk::print(&report.text())?,
     }
-    Ok(if report.is_whole() { usage::GOOD } else { usage::ROWS_FAILED })
+    Ok(match (interrupted, report.is_whole()) {
+        (true, _) => usage::INTERRUPTED,
+        (false, true) => usage::GOOD,
+        (false, false) => usage::ROWS_FAILED,
+    })
 }
 
 /// What one flag alone does not show.

@@ -12,7 +12,9 @@ use super::values::{ChoiceFlags, RepeatFlags, rate};
 use crate::interrupt::Interrupt;
 use crate::rank::Report;
 use crate::records::Appender;
-use crate::trial::{CONTROL, Chosen, Figures, Taken, build_and_choose};
+use crate::sweep::cell::Cell;
+use crate::sweep::connections::Connections;
+use crate::trial::{Arm, CONTROL, Chosen, Figures, Taken, build_and_choose, over_the_usual_pool};
 use crate::usage::{self, usage_error};
 
 /// Flags of `rank`.
@@ -20,8 +22,8 @@ use crate::usage::{self, usage_error};
 #[command(
     after_help = "In a round every stack has a fresh server and client. All stay connected and are measured by turns in slices of a closed loop and of an\n\
     open loop at the same rate, in a new order each time. Each measure has a table: ratios to raw TCP of the same round with their\n\
-    intervals, and the places that are proved. It stops when throughput and CPU per call at the rate are known to --precision, or when\n\
-    --time or --rounds are over.\n\n\
+    intervals, and the places that are proved. Stacks that multiplex have a second row, over 10 shared connections. It stops when\n\
+    throughput and CPU per call at the rate are known to --precision, or when --time or --rounds are over.\n\n\
     Examples:\n  rpc-bench rank\n  rpc-bench rank grpc tarpc -r 15000 --time 5m\n  rpc-bench rank --pool 10 --wire h2/protobuf,ws/json,tcp+mux/protobuf\n  \
     rpc-bench rank --precision 3 --output json > rank.json"
 )]
@@ -34,6 +36,9 @@ pub struct RankArgs {
     wire: Vec<String>,
     #[command(flatten)]
     choice: ChoiceFlags,
+    /// Leaves out the rows of stacks that multiplex over 10 shared connections, which stand beside those of own ones unless --pool is given
+    #[arg(long, conflicts_with = "pool")]
+    no_shared: bool,
     /// Calls per second of the open-loop slices [default: half of what the slowest stack can make]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     rate: Option<f64>,
@@ -55,8 +60,8 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     if !frameworks.is_empty() && !frameworks.iter().any(|name| name == CONTROL) {
         frameworks.push(CONTROL.to_owned());
     }
-    let asked = args.choice.choice(None)?.asked();
-    let Chosen { mut arms, not_offered } = build_and_choose(manifest, &frameworks, &args.profile, &args.wire, &asked)?;
+    let asked = asked(args)?;
+    let Chosen { mut arms, not_offered, .. } = build_and_choose(manifest, &frameworks, &args.profile, &args.wire, &asked)?;
     if arms.len() < 2 {
         return Err(usage_error(
             "one stack alone has no place: name another framework, or another --wire",
@@ -64,10 +69,11 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     }
     // The sort is stable: others stay in their order.
     arms.sort_by_key(|arm| arm.cell.framework != CONTROL);
+    let title = title(&arms)?;
     let mut record = args.record.as_deref().map(Appender::open).transpose()?;
     let interrupt = Interrupt::listen()?;
     talk::say(format_args!(
-        "{} stacks, ratios to {}; at most {}",
+        "{} to rank, ratios to {}; at most {}",
         arms.len(),
         arms.first().map_or("", |arm| arm.name.as_str()),
         duration_in_words(args.repeats.time)
@@ -82,16 +88,6 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
         return Ok(usage::INTERRUPTED);
     };
     let error = repeated.error.take();
-    let connections = args
-        .choice
-        .pool
-        .map_or("a connection each".to_owned(), |pool| format!("{pool} shared connections"));
-    let title = format!(
-        "echo, {} callers, {connections}, {} ms delay, {} lane",
-        args.choice.callers,
-        asked.delay_us as f64 / 1000.0,
-        asked.lane
-    );
     let report = Report::new(title, &arms, repeated, not_offered);
     match args.output {
         TextOrJson::Text => talk::print(&report.text())?,
@@ -101,4 +97,45 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
         return Err(error);
     }
     Ok(if interrupt.requested() { usage::INTERRUPTED } else { usage::GOOD })
+}
+
+/// What is asked of every stack: where nothing was said of connections, own ones and, where it multiplexes, shared ones.
+fn asked(args: &RankArgs) -> Result<Vec<Cell>> {
+    let asked = args.choice.choice(None)?.asked();
+    let with_shared = (args.choice.pool.is_none() && !args.no_shared).then(|| over_the_usual_pool(&asked));
+    Ok([asked].into_iter().chain(with_shared).collect())
+}
+
+/// What was asked of all arms, in a line.
+///
+/// # Errors
+/// A usage error when they have different workloads: then their figures are of different calls.
+fn title(arms: &[Arm]) -> Result<String> {
+    let Some(Arm { name, cell, .. }) = arms.first() else {
+        return Ok(String::new());
+    };
+    if let Some(other) = arms.iter().find(|arm| arm.cell.workload != cell.workload) {
+        return Err(usage_error(format!(
+            "{name} makes {} calls and {} {} calls: there is no ranking of different workloads; choose by --wire",
+            cell.workload, other.name, other.cell.workload
+        )));
+    }
+    let mut kinds: Vec<Connections> = arms.iter().map(|arm| arm.cell.connections).collect();
+    kinds.sort();
+    kinds.dedup();
+    let connections: Vec<String> = kinds
+        .into_iter()
+        .map(|connections| match connections {
+            Connections::PerCaller => "a connection each".to_owned(),
+            Connections::Shared(number) => format!("over {number} shared connections"),
+        })
+        .collect();
+    Ok(format!(
+        "{}, {} callers, {}, {} delay, {} lane",
+        cell.workload,
+        cell.callers,
+        connections.join(" or "),
+        cell.delay(),
+        cell.lane
+    ))
 }

@@ -1,14 +1,12 @@
 //! One recorded set: the rows of a results folder, or of a file of records.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use bench_core::record::Record;
 
-use crate::records::{self, SweepRecord};
-use crate::report::ranks::name;
-use crate::report::rows::{Row, RowKey, rows};
+use crate::records;
+use crate::report::rows::{Row, RowKey, judged_rows};
 use crate::sweep::cell::Cell;
 use crate::sweep::folder;
 use crate::trial;
@@ -42,40 +40,17 @@ impl Set {
         if records.is_empty() {
             bail!("'{}' has no records yet", file.display());
         }
-        let set = Self {
+        Ok(Self {
             path: path.to_owned(),
-            rows: rows(judged_again(records), &[]).with_context(|| format!("'{}'", file.display()))?,
-        };
-        set.check_rounds().with_context(|| format!("'{}'", file.display()))?;
-        Ok(set)
-    }
-
-    /// A round is a unit of the statistics: one that stands there twice would count as two.
-    fn check_rounds(&self) -> Result<()> {
-        for row in &self.rows {
-            let mut seen = BTreeSet::new();
-            let twice = row
-                .records
-                .iter()
-                .filter_map(|record| record.round)
-                .find(|round| !seen.insert(*round));
-            if let Some(round) = twice {
-                bail!(
-                    "{} c={} has round {} twice: were several sweeps joined? Compare them one at a time",
-                    name(&row.key),
-                    row.key.callers,
-                    round + 1
-                );
-            }
-        }
-        Ok(())
+            rows: judged_rows(records, &[]).with_context(|| format!("'{}'", file.display()))?,
+        })
     }
 
     #[cfg(test)]
-    pub(super) fn of(records: Vec<SweepRecord>) -> Self {
+    pub(super) fn of(records: Vec<records::SweepRecord>) -> Self {
         Self {
             path: PathBuf::from("set"),
-            rows: rows(records, &[]).unwrap_or_default(),
+            rows: crate::report::rows::rows(records, &[]).unwrap_or_default(),
         }
     }
 
@@ -100,19 +75,6 @@ impl Set {
         let beside = |row: &&Row| row.key.same_table(of) && row.key.callers == of.callers;
         self.rows.iter().filter(|row| is_control(&row.key)).filter(beside).collect()
     }
-}
-
-/// What was recorded as VALID must be so by its figures.
-fn judged_again(records: Vec<SweepRecord>) -> Vec<SweepRecord> {
-    let judge = |mut sweep_record: SweepRecord| {
-        let mut fresh = sweep_record.record.clone();
-        fresh.audit();
-        if fresh.verdict > sweep_record.record.verdict {
-            sweep_record.record = fresh;
-        }
-        sweep_record
-    };
-    records.into_iter().map(judge).collect()
 }
 
 /// Whether a row is one of the control's.

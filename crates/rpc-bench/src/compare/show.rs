@@ -4,8 +4,8 @@ use bench_core::units::NOTHING;
 use serde_json::{Value, json};
 
 use super::{Compared, Comparison, Difference, Figures, Finding, MeasureChange};
-use crate::report::ranks::name;
 use crate::report::render::{Form, heading_of};
+use crate::report::rows::RowKey;
 use crate::report::table::{Align, Table};
 use crate::trial::MEASURES;
 
@@ -17,14 +17,19 @@ impl Comparison {
             text.push_str("- The same machine, versions, settings and lengths.\n");
         }
         text.extend(self.differences.iter().map(difference));
+        // Names tell a row from those of the other tables too, and from those that only one set has.
+        let all: Vec<&RowKey> = (self.rows.iter().map(|row| &row.key))
+            .chain(&self.only_old)
+            .chain(&self.only_new)
+            .collect();
         for rows in self.rows.chunk_by(|a, b| a.key.same_table(&b.key)) {
-            text.push_str(&one_table(rows, form));
+            text.push_str(&one_table(rows, &all, form));
         }
         for (set, keys) in [(old, &self.only_old), (new, &self.only_new)] {
             if !keys.is_empty() {
                 let names: Vec<String> = keys
                     .iter()
-                    .map(|key| format!("{} c={} ({})", name(key), key.callers, heading_of(key)))
+                    .map(|key| format!("{} ({})", key.name_with_callers(all.iter().copied()), heading_of(key)))
                     .collect();
                 text.push_str(&format!("- Only in {set}: {}\n", names.join("; ")));
             }
@@ -49,7 +54,7 @@ impl Comparison {
 
     /// One JSON document.
     pub fn json(&self, old: &str, new: &str) -> Value {
-        let row_name = |key: &crate::report::rows::RowKey| {
+        let row_name = |key: &RowKey| {
             json!({
                 "framework": key.framework,
                 "wire": key.wire,
@@ -108,7 +113,7 @@ fn difference(difference: &Difference) -> String {
     format!("- {}: {} → {}\n", difference.fact, said(&difference.old), said(&difference.new))
 }
 
-fn one_table(rows: &[Compared], form: Form) -> String {
+fn one_table(rows: &[Compared], all: &[&RowKey], form: Form) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let has = |name: &str| rows.iter().flat_map(measures_of).any(|change| change.measure.name == name);
     let measures: Vec<&str> = MEASURES.iter().map(|measure| measure.name).filter(|name| has(name)).collect();
@@ -121,14 +126,14 @@ fn one_table(rows: &[Compared], form: Form) -> String {
                 .find(|change| change.measure.name == *name)
                 .map_or(NOTHING.to_owned(), shown)
         };
-        let identity = [name(&row.key), row.key.callers.to_string()];
+        let identity = [row.key.name(all.iter().copied()), row.key.callers.to_string()];
         table.row(identity.into_iter().chain(measures.iter().map(cell)));
     }
     let mut text = match form {
         Form::Text => format!("\n{}\n\n{}\n", heading_of(&first.key), table.text()),
         Form::Markdown => format!("\n### {}\n\n{}\n", heading_of(&first.key), table.markdown()),
     };
-    text.push_str(&notes(rows));
+    text.push_str(&notes(rows, all));
     text
 }
 
@@ -154,10 +159,10 @@ fn shown(change: &MeasureChange) -> String {
 }
 
 /// Why rows have no figures, or no intervals: each reason once.
-fn notes(rows: &[Compared]) -> String {
+fn notes(rows: &[Compared], all: &[&RowKey]) -> String {
     let mut of_reasons: Vec<(String, Vec<String>)> = Vec::new();
     for (row, reason) in rows.iter().filter_map(|row| Some((row, note(row)?))) {
-        let name = format!("{} c={}", name(&row.key), row.key.callers);
+        let name = row.key.name_with_callers(all.iter().copied());
         match of_reasons.iter_mut().find(|(there, _)| *there == reason) {
             Some((_, names)) => names.push(name),
             None => of_reasons.push((reason, vec![name])),

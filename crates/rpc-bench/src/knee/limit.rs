@@ -5,6 +5,7 @@ use std::fmt;
 use bench_core::failure::FailureKind;
 use serde::Serialize;
 
+use super::BEYOND;
 use super::judge::MOST_FAILED;
 use super::point::Point;
 
@@ -55,9 +56,9 @@ impl fmt::Display for Behaviour {
     }
 }
 
-/// What the stack does at the curve's highest rate; nothing when the curve does not go beyond the knee. The worst comes first.
+/// What the stack does at [`BEYOND`] times the knee; nothing when the curve has no such point. The worst comes first.
 pub fn at_limit(curve: &[Point], slo_ns: u64) -> Vec<Behaviour> {
-    let Some(top) = curve.last().filter(|top| top.share > 1.0) else {
+    let Some(top) = curve.iter().find(|point| point.share == BEYOND) else {
         return Vec::new();
     };
     let mut does = Vec::new();
@@ -106,7 +107,7 @@ fn of_failure(kind: FailureKind) -> Behaviour {
 /// In words: `refuses, collapses`.
 pub fn in_words(does: &[Behaviour]) -> String {
     match does {
-        [] => "limit not reached".to_owned(),
+        [] => "not measured".to_owned(),
         _ => does.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
 }
@@ -182,11 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_ends_at_the_knee_says_nothing_of_what_is_beyond() {
-        assert_eq!(
-            in_words(&at_limit(&[point(1.0, 1_000, 1_000, &[], Some(4))], SLO_NS)),
-            "limit not reached"
-        );
+    fn a_curve_that_was_cut_short_says_nothing_of_what_is_beyond() {
+        let short = [point(1.0, 1_000, 1_000, &[], Some(4)), point(1.25, 1_250, 1_000, &[], None)];
+        assert_eq!(in_words(&at_limit(&short, SLO_NS)), "not measured");
         assert_eq!(at_limit(&[], SLO_NS), []);
     }
 }

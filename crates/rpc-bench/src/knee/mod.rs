@@ -7,6 +7,8 @@
 //!
 //! A repeat is a fresh process pair of every arm, in a shuffled order: a process has its own luck, and the machine drifts.
 
+pub mod bounds;
+mod curve;
 pub mod judge;
 pub mod limit;
 mod pair;
@@ -26,8 +28,10 @@ use crate::sweep::plan::shuffle;
 use crate::trial::Arm;
 use result::{Knee, SearchRun};
 
+/// Share of the knee at which a stack shows what it does under more load than it can carry.
+pub const BEYOND: f64 = 1.5;
 /// Shares of the knee at which the curve is measured.
-pub const SHARES: [f64; 8] = [0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5];
+pub const SHARES: [f64; 8] = [0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, BEYOND];
 /// A search ends after so many slices: about a dozen is usual.
 pub const MOST_PROBES: u32 = 16;
 /// Calls that a slice must have at least, so that there is a 99th percentile.
@@ -56,39 +60,51 @@ pub struct KneeSpec {
     pub seed: u64,
 }
 
-/// Searches all arms in interleaved repeats, then measures their curves; `None` when somebody asked to stop.
+/// Searches all arms in interleaved repeats, then measures their curves. When somebody asks to stop, the searches and the slices of curves
+/// that were finished are the result.
 ///
 /// # Errors
 /// When the system does not tell how a process ended, or a histogram does not decode. An arm that cannot be measured is part of the result.
-pub fn measure(spec: &KneeSpec, arms: &[Arm], interrupt: &Interrupt, tell: impl Fn(&str)) -> Result<Option<Vec<Knee>>> {
+pub fn measure(spec: &KneeSpec, arms: &[Arm], interrupt: &Interrupt, tell: impl Fn(&str)) -> Result<Vec<Knee>> {
+    let searches = searches(spec, arms, interrupt, &tell)?;
+    let mut knees: Vec<Knee> = (arms.iter().zip(searches)).map(|(arm, runs)| Knee::of(arm, runs)).collect();
+    if !interrupt.requested() {
+        curves(spec, arms, &mut knees, interrupt, &tell)?;
+    }
+    Ok(knees)
+}
+
+fn searches(spec: &KneeSpec, arms: &[Arm], interrupt: &Interrupt, tell: &impl Fn(&str)) -> Result<Vec<Vec<SearchRun>>> {
     let mut searches: Vec<Vec<SearchRun>> = arms.iter().map(|_| Vec::new()).collect();
-    for round in 0..spec.repeats {
+    'rounds: for round in 0..spec.repeats {
         for (arm, runs) in in_new_order(arms, &mut searches, seed_of(spec, round)) {
             let Some(run) = run::search(spec, arm, round, interrupt)? else {
-                return Ok(None);
+                break 'rounds;
             };
             tell(&format!("search {}/{}: {}: {}", round + 1, spec.repeats, arm.name, run.in_words()));
             runs.push(run);
         }
     }
-    let mut knees: Vec<Knee> = (arms.iter().zip(searches)).map(|(arm, runs)| Knee::of(arm, runs)).collect();
+    Ok(searches)
+}
+
+fn curves(spec: &KneeSpec, arms: &[Arm], knees: &mut [Knee], interrupt: &Interrupt, tell: &impl Fn(&str)) -> Result<()> {
     let mut slices: Vec<run::Slices> = knees.iter().map(|knee| run::Slices::new(knee.rates(spec))).collect();
-    for round in 0..spec.repeats {
+    'rounds: for round in 0..spec.repeats {
         for (arm, slices) in in_new_order(arms, &mut slices, seed_of(spec, spec.repeats + round)) {
             if slices.is_empty() {
                 continue;
             }
             tell(&format!("curve {}/{}: {}", round + 1, spec.repeats, arm.name));
             if run::curve(spec, arm, slices, seed_of(spec, spec.repeats + round), interrupt)?.is_none() {
-                return Ok(None);
+                break 'rounds;
             }
         }
     }
     for (knee, slices) in knees.iter_mut().zip(slices) {
-        knee.curve = slices.points(spec.slo_ns)?;
-        knee.at_limit = limit::at_limit(&knee.curve, spec.slo_ns);
+        knee.add_curve(slices.points(spec.slo_ns)?, spec.slo_ns);
     }
-    Ok(Some(knees))
+    Ok(())
 }
 
 /// How long it takes, roughly.

@@ -4,9 +4,10 @@ use bench_core::record::{BoundBy, Record};
 use bench_core::units::median;
 use serde::Serialize;
 
-use super::limit::Behaviour;
+use super::bounds::Bounds;
+use super::limit::{Behaviour, at_limit};
 use super::point::Point;
-use super::search::{Answer, Found};
+use super::search::{Answer, End, Found};
 use super::{KneeSpec, SHARES};
 use crate::sweep::cell::Cell;
 use crate::trial::Arm;
@@ -48,6 +49,8 @@ pub struct SearchRun {
 pub enum Base {
     /// The median knee.
     Knee,
+    /// The median of the highest rates that passed: a search was left open.
+    Passed,
     /// The median saturated throughput: no rate passed.
     Saturated,
 }
@@ -59,15 +62,17 @@ pub struct Knee {
     pub name: String,
     /// What was asked of both sides.
     pub cell: Cell,
-    /// Median of the searches that found one, in calls per second.
+    /// Median of the searches that found one, in calls per second; null when none did, or a search was left open.
     pub knee_per_s: Option<f64>,
     /// Least and greatest of them.
     pub knee_per_s_range: Option<(f64, f64)>,
+    /// Medians of the searches' bounds; null when no search was left open.
+    pub knee_bounds: Option<Bounds>,
     /// Median of knee / saturated throughput of the same search.
     pub of_saturated: Option<f64>,
     /// What bound the slices just above the knees, each answer once.
     pub bound_by: Vec<BoundBy>,
-    /// What it does at the curve's highest rate, if that is beyond the knee.
+    /// What it does at 1.5 times the knee; empty when that rate was not measured, or there is no knee.
     pub at_limit: Vec<Behaviour>,
     /// The searches.
     pub searches: Vec<SearchRun>,
@@ -79,7 +84,12 @@ pub struct Knee {
 
 impl SearchRun {
     pub(super) fn knee_per_s(&self) -> Option<f64> {
-        self.found.and_then(|found| found.passed_per_s)
+        self.found.filter(|found| found.end == End::Found)?.passed_per_s
+    }
+
+    /// True when a rate passed and what is above it was not narrowed down: the knee is there or anywhere above.
+    fn is_left_open(&self) -> bool {
+        (self.found).is_some_and(|found| found.passed_per_s.is_some() && found.end != End::Found)
     }
 
     /// The slice at the lowest rate that failed.
@@ -92,8 +102,11 @@ impl SearchRun {
 
 impl Knee {
     pub(super) fn of(arm: &Arm, searches: Vec<SearchRun>) -> Self {
-        let knees: Vec<f64> = searches.iter().filter_map(SearchRun::knee_per_s).collect();
-        let shares: Vec<f64> = (searches.iter())
+        // The median of those that found a knee says nothing where another search got as far and did not find it.
+        let is_left_open = searches.iter().any(SearchRun::is_left_open);
+        let found: &[SearchRun] = if is_left_open { &[] } else { &searches };
+        let knees: Vec<f64> = found.iter().filter_map(SearchRun::knee_per_s).collect();
+        let shares: Vec<f64> = (found.iter())
             .filter_map(|run| Some(run.knee_per_s()? / run.saturated_per_s?))
             .collect();
         let mut bound_by = Vec::new();
@@ -108,13 +121,15 @@ impl Knee {
             cell: arm.cell.clone(),
             knee_per_s: median(&knees),
             knee_per_s_range: knees.iter().copied().reduce(f64::min).zip(knees.iter().copied().reduce(f64::max)),
+            knee_bounds: is_left_open.then(|| Bounds::of(&searches)).flatten(),
             of_saturated: median(&shares),
             bound_by,
             at_limit: Vec::new(),
-            curve_of: match (knees.is_empty(), saturated) {
-                (false, _) => Some(Base::Knee),
-                (true, true) => Some(Base::Saturated),
-                (true, false) => None,
+            curve_of: match (is_left_open, knees.is_empty(), saturated) {
+                (true, _, _) => Some(Base::Passed),
+                (false, false, _) => Some(Base::Knee),
+                (false, true, true) => Some(Base::Saturated),
+                (false, true, false) => None,
             },
             searches,
             curve: Vec::new(),
@@ -125,12 +140,21 @@ impl Knee {
     pub(super) fn rates(&self, spec: &KneeSpec) -> Vec<(f64, f64)> {
         let base = match self.curve_of {
             Some(Base::Knee) => self.knee_per_s,
+            Some(Base::Passed) => self.knee_bounds.map(|bounds| bounds.at_least_per_s),
             Some(Base::Saturated) => median(&self.saturated()),
             None => None,
         };
         let Some(base) = base else { return Vec::new() };
         let rates = SHARES.into_iter().map(|share| (share, share * base));
         rates.filter(|(_, rate)| *rate <= spec.rate_limit_per_s).collect()
+    }
+
+    /// Adds what was measured at its [rates](Self::rates).
+    pub(super) fn add_curve(&mut self, curve: Vec<Point>, slo_ns: u64) {
+        if self.curve_of == Some(Base::Knee) {
+            self.at_limit = at_limit(&curve, slo_ns);
+        }
+        self.curve = curve;
     }
 
     fn saturated(&self) -> Vec<f64> {
@@ -145,7 +169,6 @@ impl Knee {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::search::End;
     use super::*;
     use crate::sweep::failed::tests::{example_cell, example_record};
 
@@ -205,6 +228,17 @@ pub(crate) mod tests {
         }
     }
 
+    /// A search that ended so, with these highest rate that passed and lowest that failed.
+    pub fn run_to(end: End, passed: f64, failed: Option<f64>) -> SearchRun {
+        let mut run = run(Some(passed), Some(20_000.0));
+        run.found = Some(Found {
+            passed_per_s: Some(passed),
+            failed_per_s: failed,
+            end,
+        });
+        run
+    }
+
     pub fn knee(runs: Vec<SearchRun>) -> Knee {
         Knee::of(&arm(), runs)
     }
@@ -219,6 +253,23 @@ pub(crate) mod tests {
         );
         assert_eq!((knee.of_saturated, knee.is_whole()), (Some(0.8), true));
         assert_eq!(knee.bound_by, [BoundBy::Client]);
+    }
+
+    #[test]
+    fn what_is_beyond_the_knee_is_asked_only_of_a_curve_of_the_knee() {
+        let point = |share| Point {
+            share,
+            broken: vec!["gone".to_owned()],
+            ..Point::default()
+        };
+        let at_limit = |run: SearchRun| {
+            let mut knee = knee(vec![run]);
+            knee.add_curve(vec![point(1.0), point(1.5)], 5_000_000);
+            knee.at_limit
+        };
+        assert_eq!(at_limit(run(Some(1_000.0), Some(2_000.0))), [Behaviour::Breaks]);
+        assert_eq!(at_limit(run_to(End::ProbesUsed, 1_000.0, Some(2_000.0))), []);
+        assert_eq!(at_limit(run(None, Some(2_000.0))), []);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use anyhow::Result;
 use bench_core::record::Record;
 use bench_core::units::grouped;
 
+use super::bounds::Bounds;
 use super::judge::judge;
 use super::pair::{Measured, Pair};
 use super::point::Point;
@@ -97,13 +98,16 @@ impl SearchRun {
             .unwrap_or_default();
         match (found.end, found.passed_per_s) {
             (_, None) => format!("no rate passed, in {slices} slices ({last})"),
-            (End::RateLimit, Some(passed)) => format!("{} calls/s, the limit, passed", grouped(passed)),
-            (End::ProbesUsed, Some(passed)) => format!(
-                "{} calls/s passed; {slices} slices left it to {} calls/s",
-                grouped(passed),
-                found.failed_per_s.map_or("any".to_owned(), grouped)
-            ),
-            (_, Some(passed)) => format!("{} calls/s, in {slices} slices", grouped(passed)),
+            (End::Found, Some(passed)) => format!("{} calls/s, in {slices} slices", grouped(passed)),
+            (End::RateLimit, Some(passed)) => format!("≥ {} calls/s: the highest rate that may be tried passed", grouped(passed)),
+            (_, Some(at_least_per_s)) => {
+                let below_per_s = found.failed_per_s;
+                let bounds = Bounds {
+                    at_least_per_s,
+                    below_per_s,
+                };
+                format!("{bounds} calls/s: {slices} slices did not narrow it further")
+            }
         }
     }
 }
@@ -135,13 +139,14 @@ impl Slices {
         self.0.is_empty()
     }
 
-    /// The curve.
+    /// The curve, without the rates that no slice came to before somebody asked to stop.
     ///
     /// # Errors
     /// When a histogram does not decode.
     pub(super) fn points(self, slo_ns: u64) -> Result<Vec<Point>> {
+        let was_tried = |of: &OfRate| !of.records.is_empty() || !of.broken.is_empty();
         let point = |of: OfRate| Point::of(of.share, of.rate_per_s, of.records, of.broken, slo_ns);
-        self.0.into_iter().map(point).collect()
+        self.0.into_iter().filter(was_tried).map(point).collect()
     }
 }
 
@@ -164,4 +169,17 @@ pub(super) fn curve(spec: &KneeSpec, arm: &Arm, slices: &mut Slices, seed: u64, 
     }
     pair.stop()?;
     Ok(Some(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_no_slice_came_to_are_not_in_the_curve() {
+        let mut slices = Slices::new(vec![(0.5, 500.0), (1.0, 1_000.0)]);
+        slices.0[1].broken.push("gone".to_owned());
+        let shares: Vec<f64> = slices.points(5_000_000).unwrap().iter().map(|point| point.share).collect();
+        assert_eq!(shares, [1.0]);
+    }
 }

@@ -4,6 +4,7 @@ mod agreement;
 mod closed;
 mod columns;
 mod cpus;
+mod key;
 mod notes;
 mod open;
 mod out_of_line;
@@ -28,7 +29,7 @@ use render::Form;
 /// The report of one folder or one file of records. Rounds are merged inside it, never with those of another one.
 ///
 /// # Errors
-/// When it cannot be read, or has a bad line: the text names file and line.
+/// When it cannot be read, or has a bad line or a round twice: the text names file and line, or the row.
 pub fn report(path: &Path, form: Form) -> Result<String> {
     let is_folder = path.is_dir();
     let file = if is_folder { path.join(folder::RECORDS) } else { path.to_owned() };
@@ -40,7 +41,7 @@ pub fn report(path: &Path, form: Form) -> Result<String> {
     }
     let above = preamble(&records, sweep.as_ref(), &floors);
     let not_offered = sweep.map(|sweep| sweep.not_offered).unwrap_or_default();
-    let rows = rows::rows(records, &not_offered).with_context(|| format!("'{}'", file.display()))?;
+    let rows = rows::judged_rows(records, &not_offered).with_context(|| format!("'{}'", file.display()))?;
     Ok(format!("{above}\n{}", render::tables(&rows, form)))
 }
 
@@ -133,15 +134,7 @@ fn build(record: &Record) -> String {
 fn lengths(records: &[SweepRecord]) -> String {
     let mut lengths: Vec<String> = Vec::new();
     for cell in records.iter().filter_map(|record| record.cell.as_ref()) {
-        let seconds = |ms| bench_core::units::three_digits(ms as f64 / 1000.0);
-        let calls = cell
-            .calls
-            .map_or(String::new(), |calls| format!(" or {} calls", grouped(calls as f64)));
-        let length = format!(
-            "{} s{calls} after {} s of warm-up",
-            seconds(cell.measure_ms),
-            seconds(cell.warmup_ms)
-        );
+        let length = cell.length();
         if !lengths.contains(&length) {
             lengths.push(length);
         }
@@ -152,4 +145,27 @@ fn lengths(records: &[SweepRecord]) -> String {
         .max()
         .map_or(1, |round| round + 1);
     format!("up to {rounds} rounds on fresh processes, each {}", lengths.join(" / "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::failed::tests::example_record;
+
+    #[test]
+    fn records_are_judged_again_and_a_round_counts_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.jsonl");
+        let report_of = |records: &[SweepRecord]| {
+            let lines: Vec<String> = records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
+            std::fs::write(&path, lines.concat()).unwrap();
+            report(&path, Form::Text)
+        };
+        let mut example = example_record();
+        example.record.throughput_per_s = Some(1e9);
+        let text = report_of(std::slice::from_ref(&example)).unwrap();
+        assert!(text.contains("INVALID") && !text.contains("1,000,000,000"), "{text}");
+        let error = format!("{:#}", report_of(&[example.clone(), example]).unwrap_err());
+        assert!(error.contains("records.jsonl") && error.contains("round 1 twice"), "{error}");
+    }
 }

@@ -24,13 +24,7 @@ pub fn notes(key: &RowKey, rows: &[Row]) -> Vec<String> {
     notes.extend(ranks::lines(rows, key.pace.is_some()));
     let usual = usual_split(rows);
     for row in rows {
-        let mut name = format!(
-            "{} {} c={} {}",
-            row.key.framework, row.key.wire, row.key.callers, row.key.connections
-        );
-        if let Some(options) = row.key.server_options() {
-            name.push_str(&format!(", {options}"));
-        }
+        let name = row.key.name_with_callers(rows.iter().map(|row| &row.key));
         if let Some(reason) = &row.not_offered {
             notes.push(format!("{name}: not offered: {reason}"));
         }
@@ -87,9 +81,7 @@ mod tests {
         let rows = rows(vec![example], &[]).unwrap();
         let notes = notes(&rows[0].key, &rows);
         assert!(
-            notes
-                .iter()
-                .any(|note| note == "tcp tcp/protobuf c=50 per-caller: round 2: run again"),
+            notes.iter().any(|note| note == "tcp tcp/protobuf c=50: round 2: run again"),
             "{notes:?}"
         );
     }

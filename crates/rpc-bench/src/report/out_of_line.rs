@@ -2,12 +2,17 @@
 
 use bench_core::record::Record;
 use bench_core::units::{grouped, median, three_digits};
+use bench_core::verdict::Verdict;
 use bench_stats::outliers::outliers;
 
 use super::rows::Row;
 
-/// A text for each figure of a round that is out of line; none with fewer rounds than it takes to say so.
+/// A text for each figure of a round that is out of line; none with fewer rounds than it takes to say so, and none of an INVALID row, which
+/// has no figures.
 pub fn lines(row: &Row) -> Vec<String> {
+    if row.verdict() == Some(Verdict::Invalid) {
+        return Vec::new();
+    }
     let open = row.key.pace.is_some();
     let cpu = of(row, "CPU µs/call", |record| record.cpu_us_per_call_sum, three_digits);
     // The throughput of an open loop is the rate that it was offered.
@@ -48,14 +53,27 @@ mod tests {
     use crate::sweep::failed::tests::example_record;
 
     fn lines_of(throughputs: &[f64]) -> Vec<String> {
+        lines_of_rounds(throughputs, Verdict::Valid)
+    }
+
+    /// With this verdict of the first round.
+    fn lines_of_rounds(throughputs: &[f64], verdict: Verdict) -> Vec<String> {
         let record = |(round, throughput): (usize, &f64)| -> SweepRecord {
             let mut example = example_record();
             example.record.round = Some(round as u64);
             example.record.throughput_per_s = Some(*throughput);
             example
         };
-        let rows = rows(throughputs.iter().enumerate().map(record).collect(), &[]).unwrap();
-        lines(&rows[0])
+        let mut records: Vec<SweepRecord> = throughputs.iter().enumerate().map(record).collect();
+        records[0].record.verdict = verdict;
+        lines(&rows(records, &[]).unwrap()[0])
+    }
+
+    #[test]
+    fn an_invalid_row_has_no_figures_to_be_out_of_line() {
+        let throughputs = [1000.0, 1010.0, 400.0, 1020.0, 1005.0, 1015.0, 990.0];
+        assert_eq!(lines_of_rounds(&throughputs, Verdict::Suspect).len(), 1);
+        assert_eq!(lines_of_rounds(&throughputs, Verdict::Invalid), [""; 0]);
     }
 
     #[test]

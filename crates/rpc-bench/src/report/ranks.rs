@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use bench_core::lane::Lane;
 use bench_core::record::Record;
 use bench_core::units::grouped;
 use bench_core::verdict::Verdict;
+use bench_stats::Unknown;
 use bench_stats::rank::{Better, RankRange, rank_ranges};
 
-use super::rows::{Row, RowKey};
-use crate::sweep::connections::Connections;
+use super::rows::Row;
 
 /// Chance that any place of a line is wrong.
 const ALPHA: f64 = 0.05;
@@ -33,21 +32,50 @@ const THROUGHPUT: By = By {
     of: |record| record.throughput_per_s,
 };
 
-/// Lines for below a table: one for each number of callers and each figure; a single one where there are too few rounds; none where no row
-/// has two.
+/// Lines for below a table: one for each number of callers and each figure; those without places for the same reason stand in one line; none
+/// where no row has two rounds.
 pub fn lines(rows: &[Row], open: bool) -> Vec<String> {
     let figures: &[By] = if open { &[CPU] } else { &[CPU, THROUGHPUT] };
     let mut lines = Vec::new();
+    // Figures without places and why, with the callers at which it is so.
+    let mut without: Vec<((String, String), Vec<String>)> = Vec::new();
     // Rows with the same callers stand together.
-    for rows in rows.chunk_by(|a, b| a.key.callers == b.key.callers) {
-        let ranked: Vec<&Row> = rows.iter().filter(|row| can_be_ranked(row)).collect();
+    for same_callers in rows.chunk_by(|a, b| a.key.callers == b.key.callers) {
+        let ranked: Vec<&Row> = same_callers.iter().filter(|row| can_be_ranked(row)).collect();
         let several_rounds = ranked.iter().any(|row| row.records.len() > 1);
-        if ranked.len() > 1 && several_rounds {
-            lines.extend(figures.iter().map(|figure| line(&ranked, figure)));
+        let Some(first) = ranked.first().filter(|_| ranked.len() > 1 && several_rounds) else {
+            continue;
+        };
+        let at = format!("c={}", grouped(first.key.callers as f64));
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for by in figures {
+            match places(&ranked, by, rows) {
+                Ok((rounds, places)) => lines.push(format!(
+                    "Places by {} at {at} ({rounds} rounds, {:.0} % for all together): {places}.",
+                    by.name,
+                    (1.0 - ALPHA) * 100.0
+                )),
+                Err(unknown) => add(&mut reasons, unknown.to_string(), by.name),
+            }
+        }
+        for (reason, figures) in reasons {
+            add(&mut without, (figures.join(" and "), reason), at.clone());
         }
     }
-    lines.dedup();
+    lines.extend(
+        without
+            .into_iter()
+            .map(|((figures, reason), at)| format!("No places by {figures} at {}: {reason}.", at.join(", "))),
+    );
     lines
+}
+
+/// Adds a value to those of its key.
+fn add<K: PartialEq, V>(groups: &mut Vec<(K, Vec<V>)>, key: K, value: V) {
+    match groups.iter_mut().find(|(there, _)| *there == key) {
+        Some((_, values)) => values.push(value),
+        None => groups.push((key, vec![value])),
+    }
 }
 
 /// An INVALID row is not ranked.
@@ -55,28 +83,18 @@ fn can_be_ranked(row: &Row) -> bool {
     row.not_offered.is_none() && row.verdict().is_some_and(|verdict| verdict != Verdict::Invalid)
 }
 
-fn line(rows: &[&Row], by: &By) -> String {
-    let rounds = common_rounds(rows, by);
-    let figures: Vec<Vec<f64>> = rows
+/// The number of rounds that all have, and the places in words, best first; names are those among the rows of the table.
+fn places(ranked: &[&Row], by: &By, table: &[Row]) -> Result<(usize, String), Unknown> {
+    let rounds = common_rounds(ranked, by);
+    let figures: Vec<Vec<f64>> = ranked
         .iter()
         .map(|row| rounds.iter().filter_map(|round| figure(row, *round, by)).collect())
         .collect();
-    match rank_ranges(&figures, by.better, ALPHA) {
-        Err(unknown) => format!("No places: {unknown}."),
-        Ok(ranking) => {
-            let mut places: Vec<(RankRange, String)> = ranking.ranges.into_iter().zip(rows.iter().map(|row| name(&row.key))).collect();
-            places.sort_by_key(|(range, _)| (range.best, range.worst));
-            let places: Vec<String> = places.iter().map(|(range, name)| format!("{} {name}", place(range))).collect();
-            format!(
-                "Places by {} at c={} ({} rounds, {:.0} % for all together): {}.",
-                by.name,
-                rows.first().map_or(String::new(), |row| grouped(row.key.callers as f64)),
-                rounds.len(),
-                (1.0 - ALPHA) * 100.0,
-                places.join(", ")
-            )
-        }
-    }
+    let ranking = rank_ranges(&figures, by.better, ALPHA)?;
+    let mut places: Vec<(RankRange, &Row)> = ranking.ranges.into_iter().zip(ranked.iter().copied()).collect();
+    places.sort_by_key(|(range, _)| (range.best, range.worst));
+    let in_words = |(range, row): &(RankRange, &Row)| format!("{} {}", place(range), row.key.name(table.iter().map(|row| &row.key)));
+    Ok((rounds.len(), places.iter().map(in_words).collect::<Vec<_>>().join(", ")))
 }
 
 fn common_rounds(rows: &[&Row], by: &By) -> BTreeSet<u64> {
@@ -98,21 +116,6 @@ fn place(range: &RankRange) -> String {
         true => range.best.to_string(),
         false => format!("{}–{}", range.best, range.worst),
     }
-}
-
-/// What tells a row from the others of its table.
-pub fn name(key: &RowKey) -> String {
-    let mut name = format!("{} {}", key.framework, key.wire);
-    if let Connections::Shared(number) = key.connections {
-        name.push_str(&format!(" over {number}"));
-    }
-    if key.lane != Lane::Default {
-        name.push_str(&format!(" {}", key.lane));
-    }
-    if let Some(options) = key.server_options() {
-        name.push_str(&format!(" {options}"));
-    }
-    name
 }
 
 #[cfg(test)]
@@ -162,9 +165,31 @@ mod tests {
 
     #[test]
     fn too_few_rounds_are_said_once_and_a_single_one_is_not_mentioned() {
-        let lines = lines_of(3);
-        assert_eq!(lines.len(), 1);
-        assert!(lines[0].contains("too few") && lines[0].contains('6'), "{lines:?}");
+        let reason = "too few runs: 3, at least 6 are needed";
+        assert_eq!(
+            lines_of(3),
+            [format!("No places by CPU per call and throughput at c=50: {reason}.")]
+        );
         assert_eq!(lines_of(1), [""; 0]);
+    }
+
+    #[test]
+    fn rows_without_places_are_named_by_their_callers() {
+        let with = |callers, rounds: u64| -> Vec<SweepRecord> {
+            let more = |mut record: SweepRecord| {
+                record.cell.as_mut().unwrap().callers = callers;
+                record
+            };
+            let of_round = |round| [record("a", round, 10.0 + round as f64), record("b", round, 20.0)];
+            (0..rounds).flat_map(of_round).map(more).collect()
+        };
+        let records = [with(50, 3), with(1000, 3), with(2000, 7)].concat();
+        let lines = lines(&rows(records, &[]).unwrap(), false);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].starts_with("Places by CPU per call at c=2,000 (7 rounds"), "{lines:?}");
+        assert!(
+            lines[2].starts_with("No places by CPU per call and throughput at c=50, c=1,000: too few runs: 3"),
+            "{lines:?}"
+        );
     }
 }

@@ -112,8 +112,8 @@ tcp        tcp/protobuf  default       50           50         1,000     0.500  
 tcp        tcp/protobuf  default       50     4 shared   not offered
 
 - Closed loop without a delay: the time of a call is callers / throughput; compare the CPU per call.
-- grpc tcp/protobuf c=50 per-caller: INVALID: round 1: the run could not be made: the server did not start, no call succeeded
-- tcp tcp/protobuf c=50 4 shared: not offered: one call at a time
+- grpc tcp/protobuf c=50: INVALID: round 1: the run could not be made: the server did not start, no call succeeded
+- tcp tcp/protobuf c=50 over 4: not offered: one call at a time
 
 ";
         assert_eq!(tables(&rows, Form::Text), expected);
@@ -181,7 +181,7 @@ tcp        tcp/protobuf  default       50           50  20.5 (20.0–21.0)      
 
 - Open loop: calls are made when they are due, replies or not; response times count from then, service times from when the call was made. Compare the CPU per call.
 - Between the rounds of a row (greatest − least, by the median; median of the rows): CPU per call 4.9 % (most 4.9 %).
-- grpc tcp/protobuf c=50 per-caller: INVALID: round 1: the run could not be made: the server did not start, no call succeeded
+- grpc tcp/protobuf c=50: INVALID: round 1: the run could not be made: the server did not start, no call succeeded
 
 ";
         assert_eq!(text.split_once("0 ms, echo, 581 bytes, offered ").unwrap().1, expected);

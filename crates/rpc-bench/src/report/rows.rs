@@ -1,42 +1,16 @@
 //! Rows of a table: the rounds of one cell merged.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail};
 use bench_core::histogram::{Times, TimesSummary};
-use bench_core::lane::Lane;
 use bench_core::record::{BoundBy, Record};
 use bench_core::verdict::Verdict;
 
+pub use super::key::RowKey;
 use crate::records::SweepRecord;
-use crate::sweep::cell::Cell;
-use crate::sweep::connections::Connections;
 use crate::sweep::expand::NotOffered;
-use crate::sweep::pace::Pace;
 use bench_core::units::{NOTHING, time};
-
-/// What tells one row from another.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RowKey {
-    /// Simulated delay in milliseconds; `None` where the server did not say.
-    pub delay_ms: Option<f64>,
-    /// Workload.
-    pub workload: String,
-    /// Size of the request's message in bytes.
-    pub payload_bytes: u64,
-    /// What was offered; `None` for a closed loop.
-    pub pace: Option<Pace>,
-    /// Concurrent callers.
-    pub callers: u64,
-    /// Own connections, or shared ones.
-    pub connections: Connections,
-    /// Short name of the stack.
-    pub framework: String,
-    /// `transport/codec`.
-    pub wire: String,
-    /// Lane of both sides.
-    pub lane: Lane,
-    /// What was asked for, where a sweep did.
-    pub cell: Option<Cell>,
-}
 
 /// One row: all rounds of a cell.
 #[derive(Clone, Debug)]
@@ -51,87 +25,6 @@ pub struct Row {
     pub response_times: Option<TimesSummary>,
     /// Why the stack does not offer it.
     pub not_offered: Option<String>,
-}
-
-impl RowKey {
-    fn of(sweep_record: &SweepRecord) -> Self {
-        let SweepRecord { record, cell } = sweep_record;
-        let shared = u32::try_from(record.connections)
-            .ok()
-            .filter(|&n| u64::from(n) < record.concurrency);
-        let connections = shared.map_or(Connections::PerCaller, Connections::Shared);
-        Self {
-            delay_ms: cell
-                .as_ref()
-                .map(|cell| cell.delay_us as f64 / 1000.0)
-                .or(record.delay_requested_ms),
-            workload: record.workload.clone(),
-            payload_bytes: record.payload_bytes,
-            pace: Pace::of(record),
-            callers: cell.as_ref().map_or(record.concurrency, |cell| cell.callers),
-            connections: cell.as_ref().map_or(connections, |cell| cell.connections),
-            framework: record.framework.clone(),
-            wire: record.wire.clone(),
-            lane: record.lane,
-            cell: cell.clone(),
-        }
-    }
-
-    fn of_cell(cell: &Cell, payload_bytes: u64) -> Self {
-        Self {
-            delay_ms: Some(cell.delay_us as f64 / 1000.0),
-            workload: cell.workload.clone(),
-            payload_bytes: cell.payload_bytes.unwrap_or(payload_bytes),
-            pace: cell.pace,
-            callers: cell.callers,
-            connections: cell.connections,
-            framework: cell.framework.clone(),
-            wire: cell.wire.clone(),
-            lane: cell.lane,
-            cell: Some(cell.clone()),
-        }
-    }
-
-    /// Rows with the same callers stand together, own connections before shared ones.
-    fn order(&self) -> impl Ord + use<'_> {
-        (
-            self.callers,
-            self.connections,
-            &self.framework,
-            &self.wire,
-            self.lane,
-            self.cell.as_ref().map(|cell| {
-                (
-                    cell.server_runtime,
-                    cell.server_threads,
-                    cell.yields,
-                    cell.client_threads,
-                    cell.measure_ms,
-                )
-            }),
-        )
-    }
-
-    /// True when the handler answers at once.
-    pub fn without_delay(&self) -> bool {
-        self.delay_ms == Some(0.0)
-    }
-
-    /// Threads that were asked for, where any were.
-    pub fn threads(&self) -> Option<String> {
-        self.cell.as_ref()?.threads()
-    }
-
-    /// What was asked of the server beyond its defaults, where anything was.
-    pub fn server_options(&self) -> Option<String> {
-        self.cell.as_ref()?.server_options()
-    }
-
-    /// Whether two rows stand in the same table.
-    pub fn same_table(&self, other: &Self) -> bool {
-        let table = |key: &Self| (key.delay_ms, key.workload.clone(), key.payload_bytes, key.pace);
-        table(self) == table(other)
-    }
 }
 
 impl Row {
@@ -183,6 +76,42 @@ impl Row {
 
 fn time_or_nothing(times: Option<&TimesSummary>, of: fn(&TimesSummary) -> u64) -> String {
     times.map_or(NOTHING.to_owned(), |times| time(of(times) as f64))
+}
+
+/// The [rows] of recorded runs, judged by today's rules.
+///
+/// # Errors
+/// As [rows], and when a round stands there twice: the text names its row.
+pub fn judged_rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec<Row>> {
+    let rows = rows(records.into_iter().map(judged_again).collect(), not_offered)?;
+    check_rounds(&rows)?;
+    Ok(rows)
+}
+
+/// What was recorded as VALID must be so by its figures.
+fn judged_again(mut sweep_record: SweepRecord) -> SweepRecord {
+    let mut fresh = sweep_record.record.clone();
+    fresh.audit();
+    if fresh.verdict > sweep_record.record.verdict {
+        sweep_record.record = fresh;
+    }
+    sweep_record
+}
+
+/// A round is a unit of the statistics: one that stands there twice would count as two.
+fn check_rounds(rows: &[Row]) -> Result<()> {
+    for row in rows {
+        let mut seen = BTreeSet::new();
+        let mut rounds = row.records.iter().filter_map(|record| record.round);
+        if let Some(round) = rounds.find(|round| !seen.insert(*round)) {
+            bail!(
+                "{} has round {} twice: were several sweeps joined? Take them one at a time",
+                row.key.name_with_callers(rows.iter().map(|row| &row.key)),
+                round + 1
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Merges records into rows and adds those that are not offered, in the order of the tables.
@@ -248,6 +177,8 @@ pub fn rows(records: Vec<SweepRecord>, not_offered: &[NotOffered]) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::cell::Cell;
+    use crate::sweep::connections::Connections;
     use crate::sweep::failed::tests::{example_cell, example_record, failed_record};
 
     fn example(round: u64, throughput: f64, times_us: std::ops::Range<u64>) -> SweepRecord {
@@ -311,6 +242,27 @@ mod tests {
         assert_eq!(rows.len(), 2);
         assert!(rows[0].key.same_table(&rows[1].key));
         assert_eq!(rows[1].not_offered.as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn a_round_that_stands_there_twice_is_refused_by_its_row_and_runs_without_rounds_are_not() {
+        let twice = vec![example(0, 10.0, 1..100), example(1, 10.0, 1..100), example(1, 10.0, 1..100)];
+        let error = judged_rows(twice.clone(), &[]).unwrap_err().to_string();
+        assert!(error.contains("tcp tcp/protobuf c=50 has round 2 twice"), "{error}");
+        let without_rounds = twice.into_iter().map(|mut record| {
+            record.record.round = None;
+            record
+        });
+        assert!(judged_rows(without_rounds.collect(), &[]).is_ok());
+    }
+
+    #[test]
+    fn what_was_recorded_as_valid_has_no_figures_if_they_cannot_be() {
+        let mut impossible = example(0, 1e9, 1..100);
+        impossible.record.verdict = Verdict::Valid;
+        let rows = judged_rows(vec![impossible], &[]).unwrap();
+        assert_eq!(rows[0].verdict(), Some(Verdict::Invalid));
+        assert_eq!(rows[0].figures(|record| record.throughput_per_s), Vec::<f64>::new());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use bench_core::lane::Lane;
 use bench_core::runtime::RuntimeKind;
+use bench_core::units::{grouped, three_digits};
 use serde::{Deserialize, Serialize};
 
 use super::connections::Connections;
@@ -73,6 +74,15 @@ impl Cell {
         let yields = self.yields.then(|| "yield".to_owned());
         let options: Vec<String> = yields.into_iter().chain(self.server_runtime.map(|kind| kind.to_string())).collect();
         (!options.is_empty()).then(|| options.join(", "))
+    }
+
+    /// `3.00 s or 1,000 calls after 1.00 s of warm-up`.
+    pub fn length(&self) -> String {
+        let seconds = |ms: u64| format!("{} s", three_digits(ms as f64 / 1000.0));
+        let calls = self
+            .calls
+            .map_or(String::new(), |calls| format!(" or {} calls", grouped(calls as f64)));
+        format!("{}{calls} after {} of warm-up", seconds(self.measure_ms), seconds(self.warmup_ms))
     }
 
     /// Threads that were asked for, where any were: `2+1` is two of the server and one of the client.

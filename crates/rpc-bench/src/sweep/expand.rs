@@ -121,7 +121,10 @@ fn expand_stack(axes: &Axes, offer: &ClientOffer, only: &Only, scale: f64, expan
 }
 
 /// Whether the stack can run the cell; else why not.
-fn offered(cell: &Cell, offer: &ClientOffer) -> Result<(), String> {
+///
+/// # Errors
+/// With the reason, in a few words.
+pub(crate) fn offered(cell: &Cell, offer: &ClientOffer) -> Result<(), String> {
     let Some(entry) = offer.entry(&cell.wire, Some(&cell.workload)) else {
         return Err(format!("no workload '{}' on this wire", cell.workload));
     };

@@ -51,11 +51,7 @@ impl Choice {
     /// # Errors
     /// A usage error when the stack does not offer it.
     pub fn cell(&self, offer: &ClientOffer) -> Result<Cell> {
-        let entry = match &self.wire {
-            None => offer.flagship(),
-            Some(wire) => offer.entry(wire, None),
-        };
-        let Some(entry) = entry else {
+        let Some(entry) = offer.preferred(self.wire.as_deref()) else {
             return Err(usage_error(format!("no such --wire; there are: {}", offer.wires().join(", "))));
         };
         if self.pool.is_some() && !entry.shares {
@@ -114,9 +110,9 @@ mod tests {
 
     #[test]
     fn what_a_stack_does_not_offer_is_refused_by_its_flag() {
-        let entry = |wire: &str, shares| Entry {
+        let entry = |wire: &str, workload: &str, shares| Entry {
             wire: wire.to_owned(),
-            workload: "echo".to_owned(),
+            workload: workload.to_owned(),
             shares,
             sized: false,
             blocking: false,
@@ -125,9 +121,19 @@ mod tests {
         let offer = ClientOffer {
             framework: "x".to_owned(),
             library: "l".to_owned(),
-            entries: vec![entry("a/b", false), entry("c/d", true)],
+            entries: vec![
+                entry("a/b", "payload", false),
+                entry("a/b", "echo", false),
+                entry("c/d", "echo", true),
+            ],
         };
         assert_eq!(Choice::default().cell(&offer).unwrap().wire, "c/d");
+        // As `rank` and `knee` choose: with echo where a wire has it.
+        let named = Choice {
+            wire: Some("a/b".to_owned()),
+            ..Choice::default()
+        };
+        assert_eq!(named.cell(&offer).unwrap().workload, "echo");
         let refuse = |choice: Choice, parts: &[&str]| {
             let error = choice.cell(&offer).unwrap_err().to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{error}");

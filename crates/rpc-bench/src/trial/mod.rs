@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use bench_core::record::Record;
 
 pub use arm::Arm;
-pub use arms::{Chosen, build_and_choose};
+pub use arms::{Chosen, USUAL_POOL, build_and_choose, over_the_usual_pool};
 pub use choice::{Choice, flagship};
 pub use figures::{Figures, MEASURES, Measure};
 pub use held::{Held, Slice};

@@ -1,6 +1,6 @@
 //! `rpc-bench knee` against the fake stack: what breaks is part of the result.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -18,21 +18,56 @@ fn fake(wire: &str, more: &[&str]) -> Output {
 }
 
 #[test]
-fn a_stack_that_keeps_every_rate_reaches_the_rate_limit() {
+fn a_stack_that_keeps_every_rate_has_its_knee_above_the_rate_limit() {
     let output = fake("good/x", &["--repeats", "2", "--output", "json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let stack = &report["stacks"][0];
+    let bounds = serde_json::json!({"at_least_per_s": 1_000.0, "below_per_s": null});
     assert_eq!(
-        (&stack["knee_per_s"], &stack["at_limit"]),
-        (&1_000.0.into(), &serde_json::json!([]))
+        (&stack["knee_per_s"], &stack["knee_bounds"], &stack["at_limit"]),
+        (&serde_json::Value::Null, &bounds, &serde_json::json!([]))
     );
     assert_eq!(stack["searches"][0]["found"]["end"], "rate-limit");
     let text = stdout(&fake("good/x", &["--repeats", "1"]));
     assert!(
-        text.contains("limit not reached") && text.contains("1,000 calls/s, the limit, passed"),
+        text.contains("  ≥ 1,000  ") && text.contains("≥ 1,000 calls/s: the highest rate that may be tried passed"),
         "{text}"
     );
+}
+
+#[test]
+fn an_interrupted_run_shows_the_searches_that_were_finished() {
+    let mut process = rpc_bench(&[
+        "knee",
+        "--profile",
+        "dev",
+        "--wire",
+        "good/x,client-fails/x",
+        "--rate-limit",
+        "1000",
+    ])
+    .args(["-c", "4", "--repeats", "1000", "--output", "json"])
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut said = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+    // Whichever of the two is searched first.
+    assert!(said.any(|line| line.starts_with("search 1/1000: ")));
+    assert!(said.any(|line| line.starts_with("search 1/1000: ")));
+    kill_process(Pid::from_child(&process), Signal::INT).unwrap();
+    said.for_each(drop);
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["interrupted"], true);
+    for stack in report["stacks"].as_array().unwrap() {
+        let searches = stack["searches"].as_array().unwrap();
+        assert!((1..1000).contains(&searches.len()), "{}", stack["name"]);
+        assert_eq!(stack["curve"], serde_json::json!([]));
+    }
+    assert_eq!(report["stacks"][0]["knee_bounds"]["at_least_per_s"], 1_000.0);
 }
 
 #[test]
@@ -44,10 +79,13 @@ fn a_client_that_every_rate_breaks_is_a_result_and_the_others_are_measured() {
         said.contains("no rate passed") && said.contains("that is too much for me"),
         "{said}"
     );
-    // No knee, a curve of broken slices, and the other wire's knee.
+    // No knee, a curve of broken slices, and what the other wire keeps.
     assert!(text.contains("fake client-fails/x, at 25 calls/s: "), "{text}");
     assert!(text.contains("shares are of the saturated throughput"), "{text}");
-    assert!(text.contains("fake good/x: shares are of the knee"), "{text}");
+    assert!(
+        text.contains("fake good/x: no knee was found; shares are of the highest rate that passed"),
+        "{text}"
+    );
 }
 
 #[test]
