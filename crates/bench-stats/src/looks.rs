@@ -3,13 +3,20 @@
 //! Who looks again and again and stops at a narrow interval stops where the spread happens to look small, and an interval of 95 % covers
 //! less often than that. So the looks are fixed before the first process runs, and the error rate is shared out among them.
 
+use std::iter;
+
 use serde::{Deserialize, Serialize};
 
 use crate::unknown::{enough, finite, probability};
 use crate::{LEAST_PROCESSES, Ratio, Unknown, paired_ratio};
 
-/// Numbers of processes at which a comparison is looked at unless others are chosen.
-pub const DEFAULT_LOOKS: [usize; 4] = [6, 12, 24, 48];
+/// Numbers of processes at which a comparison of at most `most` is looked at unless others are chosen: [`LEAST_PROCESSES`], its doublings,
+/// and `most` itself, so that the last figures made are judged too. Below [`LEAST_PROCESSES`] there is one look, which is never reached.
+pub fn usual_looks(most: usize) -> Vec<usize> {
+    let doublings = iter::successors(Some(LEAST_PROCESSES), |look| look.checked_mul(2));
+    let before = doublings.take_while(|look| *look < most);
+    before.chain([most.max(LEAST_PROCESSES)]).collect()
+}
 
 /// A plan: at which numbers of processes to look, for which interval, until which width.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,14 +36,14 @@ pub enum Progress {
         until: usize,
     },
     /// The interval is narrow enough: stop.
-    Reached(Finding),
+    Reached(Estimate),
     /// The last look is over and the interval is wider than the target: stop, and say so.
-    NotReached(Finding),
+    NotReached(Estimate),
 }
 
 /// What is reported at the end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct Estimate {
     /// The ratio with its interval, which covers at the plan's confidence (and is made at the higher one of each look).
     pub ratio: Ratio,
     /// [`Ratio::half_width`].
@@ -81,30 +88,33 @@ impl Looks {
         1.0 - (1.0 - self.confidence) / self.at.len() as f64
     }
 
-    /// What to do with the figures so far, which are paired as for [`paired_ratio`]. Between two looks it is to go on, whatever they say.
+    /// What to do after so many processes, with the figures of those that have one, which are paired as for [`paired_ratio`]. Between two
+    /// looks it is to go on, whatever they say. The number of processes decides, not that of the figures: several measures of the same
+    /// processes are looked at together, even if one of them has no figure now and then.
     ///
     /// # Errors
     ///
-    /// Those of [`paired_ratio`], but for too few: then it is to go on.
-    pub fn judge(&self, values: &[f64], control: &[f64]) -> Result<Progress, Unknown> {
-        if let Some(until) = self.next_look(values.len().min(control.len())) {
+    /// Those of [`paired_ratio`].
+    pub fn judge(&self, processes: usize, values: &[f64], control: &[f64]) -> Result<Progress, Unknown> {
+        if let Some(until) = self.next_look(processes) {
             return Ok(Progress::GoOn { until });
         }
         let ratio = paired_ratio(values, control, self.confidence_of_each())?;
-        let finding = Finding {
+        let estimate = Estimate {
             half_width: ratio.half_width(),
             target: self.target,
             ratio,
         };
-        if finding.half_width <= self.target {
-            return Ok(Progress::Reached(finding));
+        if estimate.half_width <= self.target {
+            return Ok(Progress::Reached(estimate));
         }
-        let later = self.at.iter().copied().find(|look| *look > finding.ratio.pairs);
-        Ok(later.map_or(Progress::NotReached(finding), |until| Progress::GoOn { until }))
+        let later = self.at.iter().copied().find(|look| *look > processes);
+        Ok(later.map_or(Progress::NotReached(estimate), |until| Progress::GoOn { until }))
     }
 
     /// The look to wait for, if it is not now. After the last one it is always now.
-    fn next_look(&self, pairs: usize) -> Option<usize> {
-        self.at.iter().copied().find(|look| *look >= pairs).filter(|look| *look > pairs)
+    fn next_look(&self, processes: usize) -> Option<usize> {
+        let coming = self.at.iter().copied().find(|look| *look >= processes);
+        coming.filter(|look| *look > processes)
     }
 }

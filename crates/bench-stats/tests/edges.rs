@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use bench_stats::holm::holm;
-use bench_stats::looks::{DEFAULT_LOOKS, Finding, Looks, Progress};
+use bench_stats::looks::{Estimate, Looks, Progress, usual_looks};
 use bench_stats::outliers::outliers;
 use bench_stats::power::{MOST_PAIRS, Plan, power};
 use bench_stats::rank::{Better, RankRange, rank_ranges};
@@ -240,10 +240,10 @@ fn holms_example_comes_out() {
 
 #[test]
 fn looks_are_at_their_numbers_and_say_what_was_not_reached() {
-    let plan = |target| Looks::new(&DEFAULT_LOOKS, 0.95, target).unwrap();
+    let plan = |target| Looks::new(&usual_looks(48), 0.95, target).unwrap();
     assert!((plan(0.02).confidence_of_each() - 0.9875).abs() < 1e-15);
     let (values, control) = (around(2.0, 50), vec![1.0; 50]);
-    let judge = |target, pairs: usize| plan(target).judge(&values[..pairs], &control[..pairs]).unwrap();
+    let judge = |target, pairs: usize| plan(target).judge(pairs, &values[..pairs], &control[..pairs]).unwrap();
     for (pairs, until) in [(0, 6), (5, 6), (7, 12), (23, 24), (25, 48)] {
         // Narrow enough, but it is no look.
         assert_eq!(judge(0.5, pairs), Progress::GoOn { until });
@@ -252,15 +252,19 @@ fn looks_are_at_their_numbers_and_say_what_was_not_reached() {
         assert_eq!(judge(1e-6, pairs), Progress::GoOn { until });
     }
     let by_hand = |pairs: usize| paired_ratio(&values[..pairs], &control[..pairs], 0.9875).unwrap();
-    let finding = |target, pairs| Finding {
+    let estimate = |target, pairs| Estimate {
         half_width: by_hand(pairs).half_width(),
         target,
         ratio: by_hand(pairs),
     };
-    assert_eq!(judge(0.5, 6), Progress::Reached(finding(0.5, 6)));
-    assert_eq!(judge(1e-6, 48), Progress::NotReached(finding(1e-6, 48)));
+    assert_eq!(judge(0.5, 6), Progress::Reached(estimate(0.5, 6)));
+    assert_eq!(judge(1e-6, 48), Progress::NotReached(estimate(1e-6, 48)));
     // More than planned are judged as the last look.
-    assert_eq!(judge(1e-6, 50), Progress::NotReached(finding(1e-6, 50)));
+    assert_eq!(judge(1e-6, 50), Progress::NotReached(estimate(1e-6, 50)));
+    // The number of processes decides what is a look, not that of the figures.
+    let five = |pairs: usize| plan(0.5).judge(pairs, &values[..5], &control[..5]);
+    assert_eq!(five(5), Ok(Progress::GoOn { until: 6 }));
+    assert_eq!(five(6), Err(Unknown::TooFew { got: 5, needed: 6 }));
     let of = |at: &[usize], confidence, target| Looks::new(at, confidence, target).unwrap_err();
     assert_eq!(of(&[], 0.95, 0.1), Unknown::TooFew { got: 0, needed: 1 });
     assert_eq!(of(&[5, 10], 0.95, 0.1), Unknown::NotRising);
@@ -268,6 +272,22 @@ fn looks_are_at_their_numbers_and_say_what_was_not_reached() {
     assert_eq!(of(&[6], 0.95, 0.0), Unknown::NotPositive);
     assert_eq!(of(&[6], 0.95, f64::INFINITY), Unknown::NotFinite);
     assert_eq!(of(&[6], 1.0, 0.1), Unknown::NotAProbability { got: 1.0 });
+}
+
+#[test]
+fn the_usual_looks_double_and_end_with_the_last_process() {
+    for (most, looks) in [
+        (0, vec![6]),
+        (6, vec![6]),
+        (7, vec![6, 7]),
+        (10, vec![6, 10]),
+        (48, vec![6, 12, 24, 48]),
+        (50, vec![6, 12, 24, 48, 50]),
+        (100, vec![6, 12, 24, 48, 96, 100]),
+    ] {
+        assert_eq!(usual_looks(most), looks, "{most}");
+    }
+    assert!(Looks::new(&usual_looks(usize::MAX), 0.95, 0.01).is_ok());
 }
 
 #[test]

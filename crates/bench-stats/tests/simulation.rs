@@ -7,7 +7,7 @@
 
 mod support;
 
-use bench_stats::looks::{DEFAULT_LOOKS, Looks, Progress};
+use bench_stats::looks::{Looks, Progress, usual_looks};
 use bench_stats::power::{Plan, power};
 use bench_stats::rank::{Better, rank_ranges};
 use bench_stats::steady::steadiness;
@@ -140,29 +140,29 @@ fn ratios_cover_nearly_as_often_when_one_process_in_ten_is_slow() {
     }
 }
 
-/// Coverage of what is reported when it is looked at these numbers of processes; `each` is the confidence of an interval if not the
-/// plan's.
-fn coverage_with_looks(name: &str, random: &mut Random, target: f64, each: Option<f64>) -> f64 {
+/// Coverage of what is reported when it is looked at the usual numbers of at most `most` processes; `each` is the confidence of an interval
+/// if not the plan's.
+fn coverage_with_looks(name: &str, random: &mut Random, most: usize, target: f64, each: Option<f64>) -> f64 {
     const LOOKED: usize = 4_000;
     const TRUTH: f64 = 1.1;
-    let plan = Looks::new(&DEFAULT_LOOKS, 0.95, target).unwrap();
+    let plan = Looks::new(&usual_looks(most), 0.95, target).unwrap();
     let mut used = 0;
-    let covered = rate(&format!("{name}, target {target}"), LOOKED, || {
-        let (values, control) = rounds(random, 48, TRUTH, 0.05);
+    let covered = rate(&format!("{name}, at most {most}, target {target}"), LOOKED, || {
+        let (values, control) = rounds(random, most, TRUTH, 0.05);
         let mut pairs = LEAST_PROCESSES;
         let ratio = loop {
             let (values, control) = (&values[..pairs], &control[..pairs]);
             match each {
-                None => match plan.judge(values, control).unwrap() {
+                None => match plan.judge(pairs, values, control).unwrap() {
                     Progress::GoOn { until } => pairs = until,
-                    Progress::Reached(finding) | Progress::NotReached(finding) => break finding.ratio,
+                    Progress::Reached(estimate) | Progress::NotReached(estimate) => break estimate.ratio,
                 },
                 Some(confidence) => {
                     let ratio = paired_ratio(values, control, confidence).unwrap();
-                    if ratio.half_width() <= target || pairs == 48 {
+                    if ratio.half_width() <= target || pairs == most {
                         break ratio;
                     }
-                    pairs *= 2;
+                    pairs = most.min(2 * pairs);
                 }
             }
         };
@@ -176,12 +176,14 @@ fn coverage_with_looks(name: &str, random: &mut Random, target: f64, each: Optio
 #[test]
 fn stopping_at_looks_keeps_the_coverage_and_without_their_share_would_not() {
     let mut random = Random::seeded(4);
-    for target in [0.01, 0.02, 0.03, 0.04, 0.06, 0.1] {
-        let covered = coverage_with_looks("stopped at looks", &mut random, target, None);
-        assert!(covered >= 0.95, "{covered} with the target {target}");
+    for most in [10, 48] {
+        for target in [0.01, 0.02, 0.03, 0.04, 0.06, 0.1] {
+            let covered = coverage_with_looks("stopped at looks", &mut random, most, target, None);
+            assert!(covered >= 0.95, "{covered} with at most {most} and the target {target}");
+        }
     }
     for target in [0.02, 0.03] {
-        let covered = coverage_with_looks("stopped at intervals of 0.95", &mut random, target, Some(0.95));
+        let covered = coverage_with_looks("stopped at intervals of 0.95", &mut random, 48, target, Some(0.95));
         assert!(
             covered < 0.945,
             "{covered} with the target {target}: the shares would not be needed"

@@ -18,7 +18,8 @@ const ROUNDS: usize = 48;
 const CONFIDENCE: f64 = 0.9875;
 
 fn pool(text: &str) -> Vec<Round> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let rounds = text.lines().filter(|line| !line.starts_with(r#"{"run":"#));
+    rounds.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// How many of the comparisons find something, and the names of what they find.

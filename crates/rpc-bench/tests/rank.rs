@@ -61,8 +61,15 @@ fn every_stack_has_a_figure_of_every_round_and_its_ratio_to_raw_tcp() {
     let rss = measures.iter().find(|measure| measure["measure"] == "peak RSS").unwrap();
     assert!(rss["stacks"][1]["ratio"]["low"].as_f64().unwrap() > 1.0, "{rss}");
     let rounds = std::fs::read_to_string(&record).unwrap();
-    assert_eq!(rounds.lines().count(), 6);
-    let first: Value = serde_json::from_str(rounds.lines().next().unwrap()).unwrap();
+    let rounds: Vec<Value> = rounds.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rounds.len(), 1 + 6);
+    let run = &rounds[0]["run"];
+    assert_eq!((&run["rate_per_s"], &run["slice_ms"]), (&300.0.into(), &60.into()), "{run}");
+    assert_eq!(
+        (&run["arms"][1]["name"], &run["arms"][1]["callers"]),
+        (&"twirp http1/protobuf".into(), &4.into())
+    );
+    let first = &rounds[1];
     assert!(first["twirp http1/protobuf"]["throughput_per_s"].as_f64().unwrap() > 0.0, "{first}");
 }
 

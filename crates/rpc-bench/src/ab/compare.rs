@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use bench_stats::holm::holm;
+use bench_stats::power::Plan;
 use bench_stats::{Ratio, Unknown, paired_ratio};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,8 @@ pub struct Compared {
     pub a: Vec<f64>,
     /// Figures of B in the same rounds.
     pub b: Vec<f64>,
+    /// Confidence of the interval.
+    pub confidence: f64,
     /// B / A with its interval; or why there is none.
     pub ratio: Result<Ratio, Unknown>,
     /// What is proved, all measures together taken into account.
@@ -86,9 +89,10 @@ pub fn compare(rounds: &[Round], confidence: f64) -> Vec<Compared> {
 }
 
 fn one(rounds: &[Round], measure: Measure, confidence: f64) -> Option<Compared> {
-    let (a, b) = both(rounds, measure);
+    let (a, b) = measure.of_both(rounds.iter().map(|round| (&round.a, &round.b)));
     (!a.is_empty()).then(|| Compared {
         measure,
+        confidence,
         ratio: paired_ratio(&b, &a, confidence),
         a,
         b,
@@ -96,15 +100,18 @@ fn one(rounds: &[Round], measure: Measure, confidence: f64) -> Option<Compared> 
     })
 }
 
-/// Figures of A and of B, of the rounds that have both.
-fn both(rounds: &[Round], measure: Measure) -> (Vec<f64>, Vec<f64>) {
-    rounds
-        .iter()
-        .filter_map(|round| Some(((measure.of)(&round.a)?, (measure.of)(&round.b)?)))
-        .unzip()
-}
+/// Probability with which [`Compared::seen_from`] is seen.
+const SEEN: f64 = 0.9;
 
 impl Compared {
+    /// The smallest difference that these rounds would have shown nine times of ten, as a share, going by how far their ratios spread and
+    /// without what Holm's method asks for beyond; `None` with too few rounds.
+    pub fn seen_from(&self) -> Option<f64> {
+        let ratio = self.ratio.as_ref().ok()?;
+        let plan = Plan::new(1.0 - self.confidence, SEEN).ok()?;
+        Some(plan.detectable_ratio(ratio.pairs, ratio.sd_log).ok()? - 1.0)
+    }
+
     /// By how much B is worse, as a share: 0.03 for 3 %; negative where it is better.
     pub fn worse_by(&self) -> Option<f64> {
         let ratio = self.ratio.as_ref().ok()?.ratio;

@@ -18,6 +18,10 @@ use crate::trial::held::with_environment;
 
 /// Calls of the short and of the long run.
 const CALLS: [u64; 2] = [1_000, 9_000];
+/// What is counted, whatever is measured besides.
+pub const COUNTED_AT: &str = "of one caller in a closed loop at 0 ms delay, whatever the slices are";
+/// Flags of a client that share its one connection or pace its calls, each with a value.
+const NOT_COUNTED: [&str; 3] = ["--pool", "--arrival", "--pacer"];
 /// The slowest stack takes a few seconds.
 const LIMIT: Duration = Duration::from_secs(180);
 
@@ -94,16 +98,28 @@ fn count(arm: &Arm, counted: Counted, calls: u64, interrupt: &Interrupt) -> Resu
     Ok(Some(instructions_in(&text).context("valgrind's log has no count of instructions")?))
 }
 
-/// The arm with one caller that makes a number of calls and no warm-up. Flags that would share its one connection are left out.
+/// The arm with one caller that makes a number of calls at once, without a warm-up. Timers would fire more or less often by the clock.
 fn one_caller(arm: &Arm, calls: u64) -> Arm {
     let mut arm = arm.clone();
     arm.cell.callers = 1;
     arm.cell.connections = crate::sweep::connections::Connections::PerCaller;
     (arm.cell.warmup_ms, arm.cell.measure_ms, arm.cell.calls) = (0, LIMIT.as_millis() as u64, Some(calls));
-    if let Some(place) = arm.client_flags.iter().position(|flag| flag == "--pool") {
-        arm.client_flags.drain(place..(place + 2).min(arm.client_flags.len()));
-    }
+    (arm.cell.delay_us, arm.cell.pace) = (0, None);
+    arm.client_flags = without(&arm.client_flags, &NOT_COUNTED);
     arm
+}
+
+/// The flags but for these and their values, each flag and each value a word of its own, as [`super::change::Change`] has them.
+fn without(flags: &[String], left_out: &[&str]) -> Vec<String> {
+    let mut flags = flags.iter();
+    let mut kept = Vec::new();
+    while let Some(flag) = flags.next() {
+        match left_out.contains(&flag.as_str()) {
+            true => drop(flags.next()),
+            false => kept.push(flag.clone()),
+        }
+    }
+    kept
 }
 
 fn under_valgrind(command: &Command, log: &Path) -> Command {
@@ -126,6 +142,18 @@ fn instructions_in(log: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_that_pace_or_share_are_left_out_with_their_values() {
+        let flags = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for (given, kept) in [
+            ("--pool 4 --threads 2", "--threads 2"),
+            ("--threads 2 --arrival poisson --verbose --pacer spin", "--threads 2 --verbose"),
+            ("--pool", ""),
+        ] {
+            assert_eq!(without(&flags(given), &NOT_COUNTED), flags(kept), "{given}");
+        }
+    }
 
     #[test]
     fn the_count_is_read_from_valgrinds_log() {

@@ -12,6 +12,7 @@ use toml::{Table, Value};
 
 use super::change::Change;
 use super::source::{walk, write_if_changed};
+use crate::usage::usage_error;
 
 /// Tables of a manifest that name dependencies.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
@@ -52,6 +53,38 @@ pub fn apply(folder: &Path, changes: &[Change], root: &Path) -> Result<()> {
     let lock = fs::read_to_string(folder.join("Cargo.lock")).context("Cargo.lock of the copy")?;
     let lock: Lock = toml::from_str(&lock).context("Cargo.lock of the copy")?;
     changes.iter().try_for_each(|change| lock.has(change))
+}
+
+/// Asks cargo whether there are the features, keys and kinds of values that the changes name, without building anything.
+///
+/// # Errors
+/// A usage error with cargo's words.
+pub fn check_settings(folder: &Path, changes: &[Change], profile: &str) -> Result<()> {
+    for change in changes {
+        let setting;
+        let args: &[&str] = match change {
+            Change::Feature { package, feature } => {
+                setting = format!("{package}/{feature}");
+                &["tree", "--quiet", "--depth=0", "-p", package, "--features", &setting]
+            }
+            Change::Profile { key, value } => {
+                setting = profile_setting(profile, key, value);
+                // The cheapest command that reads the profile.
+                &["clean", "--dry-run", "-p", "bench-core", "--profile", profile, "--config", &setting]
+            }
+            _ => continue,
+        };
+        let said = cargo(folder, args).map_err(|error| usage_error(format!("--with {change}: {error:#}")))?;
+        if let Some(unknown) = said.lines().find(|line| line.contains("unused config key")) {
+            return Err(usage_error(format!("--with {change}: cargo says: {unknown}")));
+        }
+    }
+    Ok(())
+}
+
+/// For cargo's `--config`.
+pub fn profile_setting(profile: &str, key: &str, value: &str) -> String {
+    format!("profile.{profile}.{key}={value}")
 }
 
 /// Sets the requirement of every manifest that names the package.
@@ -127,7 +160,8 @@ fn manifests(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.into_iter().filter(is_manifest).map(|file| folder.join(file)).collect())
 }
 
-fn cargo(folder: &Path, args: &[&str]) -> Result<()> {
+/// Runs cargo and returns what it said on stderr.
+fn cargo(folder: &Path, args: &[&str]) -> Result<String> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command
@@ -137,14 +171,11 @@ fn cargo(folder: &Path, args: &[&str]) -> Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let output = command.output().context("cargo cannot be started (is it in PATH?)")?;
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     if !output.status.success() {
-        bail!(
-            "`cargo {}` failed:\n{}",
-            args.join(" "),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        bail!("`cargo {}` failed:\n{said}", args.join(" "));
     }
-    Ok(())
+    Ok(said)
 }
 
 #[derive(Debug, Deserialize)]

@@ -14,7 +14,7 @@ pub use compare::{Compared, Finding, Round, compare};
 pub use instructions::Instructions;
 
 use crate::interrupt::Interrupt;
-use crate::trial::{Arm, Repeats};
+use crate::trial::{Arm, NotReached, Repeats};
 
 /// What was measured, and why it ended.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct Measured {
     pub compared: Vec<Compared>,
     /// Why there are no more rounds.
     pub ended: String,
+    /// What is not known as well as was asked for.
+    pub not_reached: Vec<NotReached>,
     /// How many slices are not VALID, and why the first of them is not.
     pub doubts: Vec<String>,
     /// What ended it before its time, or kept a round from being kept, if anything did.
@@ -41,10 +43,10 @@ pub fn measure(
     arms: &[Arm; 2],
     repeats: &Repeats,
     interrupt: &Interrupt,
-    mut keep: impl FnMut(&Round) -> Result<()>,
+    mut keep: impl FnMut(f64, &Round) -> Result<()>,
     tell: impl Fn(&str),
 ) -> Result<Option<Measured>> {
-    let Some(repeated) = repeats.measure(arms, interrupt, |taken| keep(&Round::of(taken)?), tell)? else {
+    let Some(repeated) = repeats.measure(arms, interrupt, |rate_per_s, taken| keep(rate_per_s, &Round::of(taken)?), tell)? else {
         return Ok(None);
     };
     let rounds = (repeated.rounds.iter().map(|taken| Round::of(taken))).collect::<Result<Vec<_>>>()?;
@@ -53,6 +55,7 @@ pub fn measure(
         compared: compare(&rounds, repeated.confidence_of_each),
         rounds,
         ended: repeated.ended,
+        not_reached: repeated.not_reached,
         doubts: repeated.doubts,
         error: repeated.error,
     }))

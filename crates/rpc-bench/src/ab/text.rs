@@ -1,11 +1,12 @@
 //! An `ab` in words.
 
-use bench_core::units::{NOTHING, median, three_digits};
+use bench_core::units::{NOTHING, median, percent, three_digits};
+use bench_stats::LEAST_PROCESSES;
 use serde_json::{Value, json};
 
-use super::{Compared, Finding, Instructions, Measured, Round};
+use super::{Compared, Finding, Instructions, Measured, Round, instructions};
 use crate::report::table::{Align, Table};
-use crate::trial::{Figures, MEASURES, Measure};
+use crate::trial::{Figures, MEASURES, Measure, NotReached};
 
 /// Everything that an `ab` has to tell.
 #[derive(Debug)]
@@ -44,19 +45,18 @@ impl AbReport {
         names
     }
 
-    /// Measures that A has in every round and that B lacks in as many as a comparison needs: B's slices there were INVALID, or did not carry the
-    /// rate, which is worse than any figure. Fewer may be chance: six such rounds out of six are one in 64.
+    /// Measures that A has in every round and that B lacks in as many as a comparison needs: B's slices there were INVALID, or did not carry
+    /// the rate, which is worse than any figure. Fewer may be chance.
     fn missing_in_b(&self) -> Vec<&'static str> {
-        let rounds_with = |measure: Measure, side: fn(&Round) -> &Figures| {
-            let has = |round: &&Round| (measure.of)(side(round)).is_some();
-            self.measured.rounds.iter().filter(has).count()
+        let rounds = &self.measured.rounds;
+        let rounds_without = |measure: &Measure, side: fn(&Round) -> &Figures| {
+            let lacks = |round: &&Round| (measure.of)(side(round)).is_none();
+            rounds.iter().filter(lacks).count()
         };
-        let missing = |measure: &Measure| rounds_with(*measure, |round| &round.a) > rounds_with(*measure, |round| &round.b);
-        MEASURES
-            .iter()
-            .filter(|measure| missing(measure))
-            .map(|measure| measure.name)
-            .collect()
+        let missing = |measure: &&Measure| {
+            rounds_without(measure, |round| &round.a) == 0 && rounds_without(measure, |round| &round.b) >= LEAST_PROCESSES
+        };
+        MEASURES.iter().filter(missing).map(|measure| measure.name).collect()
     }
 
     /// B / A, both sides together.
@@ -76,28 +76,35 @@ impl AbReport {
             self.table().text()
         );
         text.push('\n');
-        for doubt in &self.measured.doubts {
-            text.push_str(&format!("- {doubt}\n"));
-        }
+        let notes = self.measured.doubts.iter().cloned();
+        let notes = notes
+            .chain(NotReached::line(&self.measured.not_reached))
+            .chain(self.instructions_note());
+        text.extend(notes.map(|note| format!("- {note}\n")));
         let missing = self.missing_in_b();
         if !missing.is_empty() {
             text.push_str(&format!(
-                "- B has no figure in rounds in which A has one: {} (INVALID slices, or less than 99 % of the calls at the rate)\n",
+                "- B has no figure in {LEAST_PROCESSES} rounds or more, and A in all: {} (INVALID slices, or less than 99 % of the calls at the rate)\n",
                 missing.join(", ")
             ));
         }
-        if let Err(reason) = &self.instructions {
-            text.push_str(&format!("- instructions/call: not counted: {reason}\n"));
-        }
+        let beyond = percent(self.threshold);
         text.push_str(&match self.regressions().as_slice() {
-            [] => format!("No regression beyond {:.1} % is proved.\n", self.threshold * 100.0),
-            names => format!("REGRESSION beyond {:.1} %: {}\n", self.threshold * 100.0, names.join(", ")),
+            [] => format!("No regression beyond {beyond} is proved.\n"),
+            names => format!("REGRESSION beyond {beyond}: {}\n", names.join(", ")),
         });
         text
     }
 
+    fn instructions_note(&self) -> Option<String> {
+        Some(match &self.instructions {
+            Ok(_) => format!("instructions/call: {}", instructions::COUNTED_AT),
+            Err(reason) => format!("instructions/call: not counted: {reason}"),
+        })
+    }
+
     fn table(&self) -> Table {
-        let columns = ["A", "B", "B / A", "95 % interval", "pairs"];
+        let columns = ["A", "B", "B / A", "95 % interval", "pairs", "seen from"];
         let mut table = Table::new(
             [("measure", Align::Left)]
                 .into_iter()
@@ -112,12 +119,14 @@ impl AbReport {
                     format!("{:.3}", ratio.ratio),
                     format!("{:.3}–{:.3}", ratio.low, ratio.high),
                     ratio.pairs.to_string(),
+                    compared.seen_from().map_or(NOTHING.to_owned(), percent),
                     finding(compared.finding).to_owned(),
                 ]),
                 Err(unknown) => row.extend([
                     NOTHING.to_owned(),
                     NOTHING.to_owned(),
                     compared.a.len().to_string(),
+                    NOTHING.to_owned(),
                     unknown.to_string(),
                 ]),
             }
@@ -138,7 +147,7 @@ impl AbReport {
                 side(b),
                 format!("{ratio:.3}"),
             ];
-            table.row(row.into_iter().chain(["counted", "", ""].map(str::to_owned)));
+            table.row(row.into_iter().chain(["counted", "", "", ""].map(str::to_owned)));
         }
         table
     }
@@ -154,6 +163,7 @@ impl AbReport {
                     "b": compared.b,
                     "ratio": compared.ratio.as_ref().ok(),
                     "unknown": compared.ratio.as_ref().err().map(ToString::to_string),
+                    "seen_from": compared.seen_from(),
                     "finding": compared.finding,
                 })
             })
@@ -162,6 +172,7 @@ impl AbReport {
             "title": self.title,
             "rounds": self.measured.rounds.len(),
             "ended": self.measured.ended,
+            "precision_not_reached": self.measured.not_reached,
             "rate_per_s": self.measured.rate_per_s,
             "measures": measures,
             "instructions_per_call": self.instructions.as_ref().ok().map(|[a, b]| json!({ "a": a, "b": b, "ratio": self.instructions_ratio() })),
@@ -188,8 +199,14 @@ fn finding(finding: Finding) -> &'static str {
 mod tests {
     use super::*;
 
-    /// A pair of which only A, or only B, has a figure in the second round.
-    fn report(a_has_it: bool) -> AbReport {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Side {
+        A,
+        B,
+    }
+
+    /// Twelve rounds, of which one side has no figure in the first `without`.
+    fn report(without: usize, lacks: Side) -> AbReport {
         let figures = |throughput_per_s| Figures {
             throughput_per_s,
             ..Figures::default()
@@ -200,15 +217,16 @@ mod tests {
             a_slices: Vec::new(),
             b_slices: Vec::new(),
         };
-        let (some, none) = (Some(1000.0), None);
-        let second = if a_has_it { round(some, none) } else { round(none, some) };
+        let throughput = |number: usize, side| (number >= without || side != lacks).then_some(1000.0);
+        let rounds = (0..12).map(|number| round(throughput(number, Side::A), throughput(number, Side::B)));
         AbReport {
             title: String::new(),
             measured: Measured {
                 rate_per_s: 1.0,
-                rounds: vec![round(some, some), second],
+                rounds: rounds.collect(),
                 compared: Vec::new(),
                 ended: String::new(),
+                not_reached: Vec::new(),
                 doubts: Vec::new(),
                 error: None,
             },
@@ -219,13 +237,15 @@ mod tests {
 
     #[test]
     fn a_side_that_makes_no_figures_is_a_regression() {
-        let worse = report(true);
+        let worse = report(6, Side::B);
         assert_eq!(worse.regressions(), ["figures that B does not make"]);
+        let text = worse.text();
         assert!(
-            worse.text().contains("B has no figure in rounds in which A has one: throughput/s"),
-            "{}",
-            worse.text()
+            text.contains("B has no figure in 6 rounds or more, and A in all: throughput/s"),
+            "{text}"
         );
-        assert_eq!(report(false).regressions(), [""; 0]);
+        // Fewer may be chance, and what A lacks is no fault of B's.
+        assert_eq!(report(5, Side::B).regressions(), [""; 0]);
+        assert_eq!(report(12, Side::A).regressions(), [""; 0]);
     }
 }

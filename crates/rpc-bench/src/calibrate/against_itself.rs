@@ -70,7 +70,7 @@ pub fn measure_noise(arm: &Arm, rounds: u64, interrupt: &Interrupt, tell: impl F
         confidence: 0.95,
         seed: 1,
     };
-    let Some(measured) = measure(&[named("A"), named("A again")], &repeats, interrupt, |_| Ok(()), tell)? else {
+    let Some(measured) = measure(&[named("A"), named("A again")], &repeats, interrupt, |_, _| Ok(()), tell)? else {
         bail!("interrupted");
     };
     if let Some(error) = measured.error {

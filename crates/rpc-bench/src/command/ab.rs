@@ -8,16 +8,15 @@ use bench_core::talk;
 use super::TextOrJson;
 use super::values::{ChoiceFlags, RepeatFlags, percent, rate};
 use crate::ab::change::{Change, FORMS};
-use crate::ab::sides::build_both;
+use crate::ab::sides::Sides;
 use crate::ab::text::AbReport;
 use crate::ab::{Round, instructions, measure};
 use crate::build::build_in;
 use crate::discovery::Workspace;
 use crate::interrupt::Interrupt;
 use crate::offer::ask_client;
-use crate::records::Appender;
 use crate::sweep::cell::Cell;
-use crate::trial::Arm;
+use crate::trial::{Arm, RoundsFile, RoundsOf};
 use crate::usage;
 
 /// Flags of `ab`.
@@ -46,7 +45,7 @@ pub struct AbArgs {
     /// Leaves the counting of instructions out
     #[arg(long)]
     no_instructions: bool,
-    /// Appends every round's figures to a file, one JSON object a line
+    /// Appends a line on what is measured and then every round's figures to a file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Cargo profile of the binaries
@@ -68,19 +67,27 @@ fn help() -> String {
 pub(super) fn run(args: &AbArgs, manifest: Option<&Path>) -> Result<u8> {
     let workspace = Workspace::discover(manifest)?;
     let stack = workspace.stack(&args.framework)?;
-    let mut record = args.record.as_deref().map(Appender::open).transpose()?;
     let interrupt = Interrupt::listen()?;
+    let sides = Sides::prepare(&workspace.root, &args.with, &args.profile)?;
     let offer = ask_client(&stack.client, &build_in(manifest, &stack.client, &args.profile)?, &stack.framework)?;
     let cell = args.choice.choice(args.wire.clone())?.cell(&offer)?;
-    let arms = build_both(&workspace.root, manifest, stack, &cell, &args.with, &args.profile)?;
+    let arms = sides.build(manifest, stack, &cell)?;
     let repeats = args.repeats.repeats(args.rate);
-    let keep = |round: &Round| record.as_mut().map_or(Ok(()), |record| record.add(round));
+    let title = title(args, &cell);
+    let of = RoundsOf {
+        title: &title,
+        arms: &arms,
+        repeats: &repeats,
+        profile: &args.profile,
+    };
+    let mut file = RoundsFile::open(args.record.as_deref(), of)?;
+    let keep = |rate_per_s, round: &Round| file.add(rate_per_s, round);
     let Some(mut measured) = measure(&arms, &repeats, &interrupt, keep, |line| talk::say(format_args!("{line}")))? else {
         return Ok(usage::INTERRUPTED);
     };
     let error = measured.error.take();
     let report = AbReport {
-        title: title(args, &cell),
+        title,
         measured,
         instructions: count_instructions(args, &arms, &interrupt),
         threshold: args.threshold / 100.0,

@@ -11,10 +11,9 @@ use super::TextOrJson;
 use super::values::{ChoiceFlags, RepeatFlags, rate};
 use crate::interrupt::Interrupt;
 use crate::rank::Report;
-use crate::records::Appender;
 use crate::sweep::cell::Cell;
 use crate::sweep::connections::Connections;
-use crate::trial::{Arm, CONTROL, Chosen, Figures, Taken, build_and_choose, over_the_usual_pool};
+use crate::trial::{Arm, CONTROL, Chosen, Figures, RoundsFile, RoundsOf, Taken, build_and_choose, over_the_usual_pool};
 use crate::usage::{self, usage_error};
 
 /// Flags of `rank`.
@@ -44,7 +43,7 @@ pub struct RankArgs {
     rate: Option<f64>,
     #[command(flatten)]
     repeats: RepeatFlags,
-    /// Appends every round's figures to a file, one JSON object a line, stacks by name
+    /// Appends a line on what is measured and then every round's figures to a file, one JSON object a line, stacks by name
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// Cargo profile of the binaries
@@ -70,7 +69,6 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
     // The sort is stable: others stay in their order.
     arms.sort_by_key(|arm| arm.cell.framework != CONTROL);
     let title = title(&arms)?;
-    let mut record = args.record.as_deref().map(Appender::open).transpose()?;
     let interrupt = Interrupt::listen()?;
     talk::say(format_args!(
         "{} to rank, ratios to {}; at most {}",
@@ -79,16 +77,23 @@ pub(super) fn run(args: &RankArgs, manifest: Option<&Path>) -> Result<u8> {
         duration_in_words(args.repeats.time)
     ));
     let repeats = args.repeats.repeats(args.rate);
+    let of = RoundsOf {
+        title: &title,
+        arms: &arms,
+        repeats: &repeats,
+        profile: &args.profile,
+    };
+    let mut file = RoundsFile::open(args.record.as_deref(), of)?;
     let names: Vec<String> = arms.iter().map(|arm| arm.name.clone()).collect();
-    let keep = |taken: &[Taken]| {
+    let keep = |rate_per_s, taken: &[Taken]| {
         let figures: BTreeMap<&String, &Figures> = names.iter().zip(taken.iter().map(|taken| &taken.figures)).collect();
-        record.as_mut().map_or(Ok(()), |record| record.add(&figures))
+        file.add(rate_per_s, &figures)
     };
     let Some(mut repeated) = repeats.measure(&arms, &interrupt, keep, |line| talk::say(format_args!("{line}")))? else {
         return Ok(usage::INTERRUPTED);
     };
     let error = repeated.error.take();
-    let report = Report::new(title, &arms, repeated, not_offered);
+    let report = Report::new(title.clone(), &arms, repeated, not_offered);
     match args.output {
         TextOrJson::Text => talk::print(&report.text())?,
         TextOrJson::Json => talk::print(&format!("{}\n", serde_json::to_string_pretty(&report.json())?))?,

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Ranked, Report, Standing};
 use crate::report::table::{Align, Table};
+use crate::trial::NotReached;
 
 impl Report {
     /// For a terminal.
@@ -23,8 +24,9 @@ impl Report {
             text.push_str(&format!("\n{}{}", self.table(&ranked).text(), agreement(&ranked)));
         }
         text.push('\n');
-        let doubts = repeated.doubts.iter().chain(&self.not_offered);
-        text.extend(doubts.map(|doubt| format!("- {doubt}\n")));
+        let notes = repeated.doubts.iter().chain(&self.not_offered).cloned();
+        let notes = notes.chain(NotReached::line(&repeated.not_reached));
+        text.extend(notes.map(|doubt| format!("- {doubt}\n")));
         text.push_str("A stack has no figure at a rate of which it made less than 99 % of the calls, nor of INVALID slices: lower -r.\n");
         text.push_str("Places with a dash are not told apart by these rounds: 95 % for all places of a table together.\n");
         text
@@ -97,6 +99,7 @@ impl Report {
             "control": self.names.first(),
             "rounds": repeated.rounds.len(),
             "ended": repeated.ended,
+            "precision_not_reached": repeated.not_reached,
             "rate_per_s": repeated.rate_per_s,
             "measures": measures,
             "doubts": repeated.doubts,
@@ -150,7 +153,7 @@ fn spread_of_logs(figures: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{Figures, Repeated, Taken};
+    use crate::trial::{Figures, NotReached, Repeated, Taken};
 
     /// Three stacks; the second needs twice the control's CPU, the third as much as the control, give or take; the machine wobbles.
     fn report(rounds: usize) -> Report {
@@ -174,6 +177,12 @@ mod tests {
                 rounds: (0..rounds).map(round).collect(),
                 confidence_of_each: 0.95,
                 ended: "all rounds were made".to_owned(),
+                not_reached: vec![NotReached {
+                    stack: "same".to_owned(),
+                    measure: "throughput/s",
+                    half_width: Some(0.012),
+                    target: 0.01,
+                }],
                 error: None,
                 doubts: vec!["half: 1 slices are SUSPECT; the first: others".to_owned()],
             },
@@ -194,6 +203,7 @@ place  stack    throughput/s    ratio  95 % interval
 From round to round (1 sd, median of the stacks): the figures move by 19.5 %, their ratios by 0.9 %.
 
 - half: 1 slices are SUSPECT; the first: others
+- ± 1.0 % was not reached: throughput/s ± 1.2 % (same); raise --rounds (at least 6), --time or --precision
 A stack has no figure at a rate of which it made less than 99 % of the calls, nor of INVALID slices: lower -r.
 Places with a dash are not told apart by these rounds: 95 % for all places of a table together.
 ";

@@ -92,6 +92,13 @@ pub const MEASURES: [Measure; 8] = [
     },
 ];
 
+impl Measure {
+    /// Of both sides of those pairs that have it.
+    pub fn of_both<'a>(&self, pairs: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> (Vec<f64>, Vec<f64>) {
+        pairs.filter_map(|(one, other)| Some(((self.of)(one)?, (self.of)(other)?))).unzip()
+    }
+}
+
 impl Figures {
     /// Of all slices of one process pair.
     ///

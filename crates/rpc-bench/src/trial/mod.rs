@@ -6,7 +6,9 @@ pub mod arms;
 pub mod choice;
 pub mod figures;
 pub mod held;
+pub mod precision;
 pub mod repeat;
+pub mod rounds_file;
 
 use anyhow::{Context, Result};
 use bench_core::record::Record;
@@ -16,7 +18,9 @@ pub use arms::{Chosen, USUAL_POOL, build_and_choose, over_the_usual_pool};
 pub use choice::{Choice, flagship};
 pub use figures::{Figures, MEASURES, Measure};
 pub use held::{Held, Slice};
-pub use repeat::{Repeated, Repeats, Taken, both};
+pub use precision::NotReached;
+pub use repeat::{Repeated, Repeats, Taken};
+pub use rounds_file::{RoundsFile, RoundsOf};
 
 use crate::interrupt::Interrupt;
 use crate::sweep::plan::shuffle;
@@ -51,6 +55,15 @@ pub fn round(arms: &[Arm], slices: &[Slice], seed: u64, interrupt: &Interrupt) -
         pair.stop()?;
     }
     Ok(Some(records))
+}
+
+/// A measure of one arm and of another, of the rounds that have both.
+pub fn both(rounds: &[Vec<Taken>], measure: Measure, arm: usize, other: usize) -> (Vec<f64>, Vec<f64>) {
+    measure.of_both(
+        rounds
+            .iter()
+            .filter_map(|round| Some((&round.get(arm)?.figures, &round.get(other)?.figures))),
+    )
 }
 
 fn shuffled(count: usize, seed: u64) -> Vec<usize> {

@@ -7,15 +7,13 @@ use anyhow::{Context, Error, Result, bail};
 use bench_core::record::Record;
 use bench_core::units::{NOTHING, duration_in_words};
 use bench_core::verdict::Verdict;
-use bench_stats::looks::{DEFAULT_LOOKS, Looks, Progress};
 
-use super::{Arm, Figures, Held, MEASURES, Measure, Slice, round};
+use super::precision::{NotReached, Precision, deciding};
+use super::{Arm, Figures, Held, Slice, both, round};
 use crate::interrupt::Interrupt;
 
 /// Share of the slowest arm's saturated throughput that all are offered in the open-loop slices: enough to be busy, far from the knee.
 const OFFERED_SHARE: f64 = 0.5;
-/// Measures that decide when enough has been measured: one of a saturated pair, one of a pair at the rate.
-const DECIDING: [&str; 2] = ["throughput/s", "CPU µs/call at the rate"];
 
 /// How arms are measured.
 #[derive(Clone, Debug)]
@@ -30,7 +28,7 @@ pub struct Repeats {
     pub time: Duration,
     /// Most rounds.
     pub rounds: u64,
-    /// Half width of the deciding measures' intervals, as a share of the ratio, at which it stops.
+    /// Half width of the deciding measures' intervals, as a share of the ratio, at which it stops; above 0.
     pub precision: f64,
     /// Confidence of the result.
     pub confidence: f64,
@@ -58,6 +56,8 @@ pub struct Repeated {
     pub confidence_of_each: f64,
     /// Why there are no more rounds.
     pub ended: String,
+    /// What is not known as well as was asked for.
+    pub not_reached: Vec<NotReached>,
     /// How many slices are not VALID, and why the first of them is not.
     pub doubts: Vec<String>,
     /// What ended it before its time, or kept a round from being kept, if anything did.
@@ -66,7 +66,7 @@ pub struct Repeated {
 
 impl Repeats {
     /// Measures until the precision is reached at one of the looks, or time or rounds are over. `None` when somebody asked to stop before
-    /// there was one round. Each round is given to `keep`, and what it is like so far told, as soon as it is made.
+    /// there was one round. Each round is given to `keep`, with the rate, and what it is like so far told, as soon as it is made.
     ///
     /// # Errors
     /// When an arm cannot be measured in the first round. Later errors, and the first one of `keep`, are in the result with the rounds.
@@ -74,7 +74,7 @@ impl Repeats {
         &self,
         arms: &[Arm],
         interrupt: &Interrupt,
-        mut keep: impl FnMut(&[Taken]) -> Result<()>,
+        mut keep: impl FnMut(f64, &[Taken]) -> Result<()>,
         tell: impl Fn(&str),
     ) -> Result<Option<Repeated>> {
         let begun = Instant::now();
@@ -90,7 +90,7 @@ impl Repeats {
             rate_per_s,
         });
         let slices: Vec<Slice> = (0..self.slices).flat_map(|_| kinds).collect();
-        let looks = self.looks()?;
+        let precision = Precision::new(self.rounds, self.confidence, self.precision)?;
         let (mut rounds, mut doubts, mut error) = (Vec::<Vec<Taken>>::new(), Doubts::default(), None);
         let ended = loop {
             let number = rounds.len() as u64;
@@ -113,18 +113,20 @@ impl Repeats {
             let taken = records.iter().map(|records| Taken::of(records)).collect::<Result<Vec<_>>>()?;
             // What does not get into a file is shown all the same.
             if error.is_none() {
-                error = keep(&taken).err();
+                error = keep(rate_per_s, &taken).err();
             }
             rounds.push(taken);
             tell(&progress(arms, &rounds));
-            if precise(&looks, arms.len(), &rounds) {
+            if precision.is_reached(arms.len(), &rounds) {
                 break format!("the intervals were within {:.1} %", self.precision * 100.0);
             }
         };
+        let names: Vec<String> = arms.iter().map(|arm| arm.name.clone()).collect();
         Ok((!rounds.is_empty()).then(|| Repeated {
             rate_per_s,
+            confidence_of_each: precision.confidence_of_each(),
+            not_reached: precision.not_reached(&names, &rounds),
             rounds,
-            confidence_of_each: looks.confidence_of_each(),
             ended,
             doubts: doubts.lines(),
             error,
@@ -168,13 +170,6 @@ impl Repeats {
             reasons.join("; ")
         )
     }
-
-    /// As many of the usual looks as there are rounds for.
-    fn looks(&self) -> Result<Looks> {
-        let within: Vec<usize> = DEFAULT_LOOKS.into_iter().filter(|&look| look as u64 <= self.rounds).collect();
-        let at = if within.is_empty() { &DEFAULT_LOOKS[..1] } else { &within };
-        Ok(Looks::new(at, self.confidence, self.precision)?)
-    }
 }
 
 impl Taken {
@@ -189,30 +184,10 @@ impl Taken {
     }
 }
 
-/// A measure of one arm and of another, of the rounds that have both.
-pub fn both(rounds: &[Vec<Taken>], measure: Measure, arm: usize, other: usize) -> (Vec<f64>, Vec<f64>) {
-    let of = |round: &[Taken], arm: usize| (measure.of)(&round.get(arm)?.figures);
-    rounds.iter().filter_map(|round| Some((of(round, arm)?, of(round, other)?))).unzip()
-}
-
 /// A rate that can be said and typed again.
 fn round_to_two_digits(rate: f64) -> f64 {
     let unit = 10f64.powf(rate.log10().floor() - 1.0);
     (rate / unit).round() * unit
-}
-
-fn deciding() -> impl Iterator<Item = Measure> {
-    MEASURES.into_iter().filter(|measure| DECIDING.contains(&measure.name))
-}
-
-/// Whether this is a look, and all deciding measures of all arms are known well enough.
-fn precise(looks: &Looks, arms: usize, rounds: &[Vec<Taken>]) -> bool {
-    deciding().all(|measure| {
-        (1..arms).all(|arm| {
-            let (values, control) = both(rounds, measure, arm, 0);
-            matches!(looks.judge(&values, &control), Ok(Progress::Reached(_)))
-        })
-    })
 }
 
 fn progress(arms: &[Arm], rounds: &[Vec<Taken>]) -> String {
@@ -263,33 +238,5 @@ mod tests {
         assert_eq!(round_to_two_digits(77_512.3), 78_000.0);
         assert_eq!(round_to_two_digits(9_949.0), 9_900.0);
         assert_eq!(round_to_two_digits(7.0), 7.0);
-    }
-
-    /// A round of three arms, of which only the last one's throughput wobbles from round to round.
-    pub(crate) fn a_round(number: u64) -> Vec<Taken> {
-        let taken = |throughput: f64| Taken {
-            figures: Figures {
-                throughput_per_s: Some(throughput),
-                cpu_us_per_call_at_rate: Some(10.0),
-                ..Figures::default()
-            },
-            slices: Vec::new(),
-        };
-        let minute = 1000.0 + 100.0 * (number % 5) as f64;
-        vec![
-            taken(minute),
-            taken(2.0 * minute),
-            taken(minute * (1.0 + 0.2 * (number % 3) as f64)),
-        ]
-    }
-
-    #[test]
-    fn it_goes_on_until_the_last_arm_is_known_too() {
-        let looks = Looks::new(&[6, 12], 0.95, 0.05).unwrap();
-        let rounds: Vec<Vec<Taken>> = (0..6).map(a_round).collect();
-        assert!(precise(&looks, 2, &rounds));
-        assert!(!precise(&looks, 3, &rounds));
-        // Not between two looks.
-        assert!(!precise(&looks, 2, &rounds[..5]));
     }
 }

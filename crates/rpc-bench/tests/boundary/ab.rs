@@ -54,7 +54,12 @@ fn six_rounds_have_ratios_with_intervals_and_every_round_is_recorded() {
     );
     assert!(throughput["ratio"]["high"].as_f64().unwrap() < 1.0, "{throughput}");
     assert!(report["regressions"].as_array().unwrap().contains(&"throughput/s".into()));
-    assert_eq!(std::fs::read_to_string(record).unwrap().lines().count(), 6);
+    let lines = std::fs::read_to_string(record).unwrap();
+    assert_eq!(lines.lines().count(), 1 + 6);
+    let run: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let run = &run["run"];
+    assert_eq!(run["arms"][1]["server_flags"], serde_json::json!(["--work", "1ms"]));
+    assert_eq!((&run["rate_per_s"], &run["slice_ms"]), (&200.0.into(), &30.into()), "{run}");
 }
 
 #[test]
@@ -63,6 +68,7 @@ fn two_rounds_are_too_few_to_say_anything() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("too few") && text.contains("A against A"), "{text}");
+    assert!(text.contains("± 1.0 % was not reached: throughput/s n/a (B)"), "{text}");
 }
 
 #[test]
@@ -80,4 +86,7 @@ fn what_cannot_be_compared_is_refused_with_the_way_out() {
     refused(&["tcp", "--with", "client:--no-such-flag"], 1, &["tcp-client", "--no-such-flag"]);
     refused(&["tcp", "--with", "rev:no-such-revision"], 1, &["no-such-revision"]);
     refused(&["tcp", "--with", "version:no-such-crate=1.0.0"], 1, &["no-such-crate"]);
+    refused(&["tcp", "--with", "feature:bench-core/nope"], 2, &["bench-core", "nope"]);
+    refused(&["tcp", "--with", "profile:nope=1"], 2, &["profile:nope=1", "unused config key"]);
+    refused(&["tcp", "--with", "profile:codegen-units=\"a\""], 2, &["codegen-units", "integer"]);
 }
