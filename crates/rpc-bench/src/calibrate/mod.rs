@@ -15,10 +15,12 @@ pub use floors::Floors;
 pub use instruments::Instruments;
 pub(crate) use instruments::per_round;
 
+use crate::interrupt::Interrupt;
 use crate::report::table::{Align, Table};
+use crate::trial::Arm;
 use bench_core::units::{grouped, three_digits, time};
 
-/// All of it.
+/// All of it; what was not measured yet, or not asked for, is empty.
 #[derive(Debug, Serialize)]
 pub struct Calibration {
     /// The machine.
@@ -29,46 +31,73 @@ pub struct Calibration {
     pub idle_timers: Vec<TimerLateness>,
     /// The loopback floor at each concurrency asked for.
     pub floors: Vec<Floors>,
-    /// The same binaries against themselves; null when that was left out.
+    /// The same binaries against themselves.
     pub against_itself: Option<AgainstItself>,
 }
 
-/// Measures everything: about 5 s, and 4 s more for each concurrency.
-///
-/// # Errors
-/// When a thread, a timer or a socket cannot be had.
-pub fn calibrate(concurrencies: &[usize]) -> Result<Calibration> {
-    let allowed = CpuSet::allowed().context("which CPUs this process may use")?;
-    // As the stacks have them.
-    let (server, client) = bench_host::halves(&allowed);
-    let host = HostInfo::read().context("cannot read what machine this is")?;
-    let instruments = instruments::measure(&client)?;
-    let idle_timers = delay::measure(&server)?;
-    let floors = concurrencies
-        .iter()
-        .map(|&connections| floors::measure(connections, &server, &client))
-        .collect::<Result<_>>()?;
-    Ok(Calibration {
-        host,
-        instruments,
-        idle_timers,
-        floors,
-        against_itself: None,
-    })
-}
-
 impl Calibration {
+    /// Begins with the instruments: about 2 s.
+    ///
+    /// # Errors
+    /// When the machine does not say what it is, or a thread cannot be had.
+    pub fn begin() -> Result<Self> {
+        let host = HostInfo::read().context("cannot read what machine this is")?;
+        let (_, client) = sides()?;
+        Ok(Self {
+            host,
+            instruments: instruments::measure(&client)?,
+            idle_timers: Vec::new(),
+            floors: Vec::new(),
+            against_itself: None,
+        })
+    }
+
+    /// Measures the idle timers and the floor at each concurrency: about 3 s, and 4 s more for each. Ends early when somebody asks to.
+    ///
+    /// # Errors
+    /// When a thread, a timer or a socket cannot be had; what was measured before is kept.
+    pub fn add_floors(&mut self, concurrencies: &[usize], interrupt: &Interrupt) -> Result<()> {
+        let (server, client) = sides()?;
+        if interrupt.requested() {
+            return Ok(());
+        }
+        self.idle_timers = delay::measure(&server)?;
+        for &connections in concurrencies {
+            if interrupt.requested() {
+                break;
+            }
+            let floors = floors::measure(connections, &server, &client);
+            self.floors
+                .push(floors.with_context(|| format!("the loopback floor at c={connections}"))?);
+        }
+        Ok(())
+    }
+
+    /// Measures an arm against itself. Ends early when somebody asks to.
+    ///
+    /// # Errors
+    /// When it cannot be measured; the rounds before are kept.
+    pub fn add_against_itself(&mut self, arm: &Arm, rounds: u64, interrupt: &Interrupt, tell: impl Fn(&str)) -> Result<()> {
+        let Some(measured) = against_itself::measure_rounds(arm, rounds, interrupt, tell)? else {
+            return Ok(());
+        };
+        self.against_itself = Some(AgainstItself::new(arm, rounds, measured.rounds));
+        measured.error.map_or(Ok(()), Err)
+    }
+
     /// For a person.
     pub fn text(&self) -> String {
         let host = &self.host;
-        [
-            format!("{}, {} CPUs, Linux {}\n", host.cpu_model, host.cpus, host.kernel),
-            self.instruments_table().text(),
-            self.timers_table().text(),
-            self.floors_table().text(),
-            self.against_itself.as_ref().map_or(String::new(), |noise| noise.table().text()),
-        ]
-        .join("\n")
+        let head = format!("{}, {} CPUs, Linux {}\n", host.cpu_model, host.cpus, host.kernel);
+        let mut parts = vec![head, self.instruments_table().text()];
+        if !self.idle_timers.is_empty() {
+            parts.push(self.timers_table().text());
+        }
+        if !self.floors.is_empty() {
+            parts.push(self.floors_table().text());
+        }
+        parts.extend(self.against_itself.as_ref().map(AgainstItself::text));
+        parts.join("\n")
     }
 
     fn instruments_table(&self) -> Table {
@@ -121,4 +150,9 @@ impl Calibration {
         }
         table
     }
+}
+
+/// The server's and the client's CPUs, as the stacks have them.
+fn sides() -> Result<(CpuSet, CpuSet)> {
+    Ok(bench_host::halves(&CpuSet::allowed().context("which CPUs this process may use")?))
 }

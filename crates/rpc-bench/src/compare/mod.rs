@@ -114,13 +114,15 @@ struct Judge<'a> {
 impl<'a> Judge<'a> {
     fn row(&self, old: &Row, new: &Row) -> Result<Figures, String> {
         facts::same_ground(old, new)?;
-        if set::is_control(&new.key) {
+        let control = self.control(new);
+        // Other rows of that wire, over shared connections for instance, are compared with it as any row is.
+        if control.as_ref().is_ok_and(|(_, control)| std::ptr::eq(*control, new)) {
             let (old, new) = (pairs::own(old), pairs::own(new));
             return Ok(Figures::Control(self.measures(&old, &new, |_| {
                 Err("figures of different times: the machine may have changed".to_owned())
             })));
         }
-        let (old_control, new_control) = self.control(new)?;
+        let (old_control, new_control) = control?;
         let ratios =
             |row, control, set: &str| pairs::to_control(row, control).ok_or_else(|| format!("{set} has no round with it and the control"));
         let (old, new) = (ratios(old, old_control, "the old set")?, ratios(new, new_control, "the new set")?);

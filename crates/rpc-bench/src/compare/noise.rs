@@ -19,13 +19,14 @@ pub struct Noise {
 
 #[derive(Debug, Deserialize)]
 struct AgainstItself {
-    rounds: usize,
     noise: Vec<OfMeasure>,
 }
 
 #[derive(Debug, Deserialize)]
 struct OfMeasure {
     measure: String,
+    #[serde(default)]
+    batches: usize,
     sd_of_batch_means: Option<f64>,
 }
 
@@ -73,16 +74,19 @@ impl Noise {
     /// # Errors
     /// Why it is not known.
     pub fn between(&self, measure: &str) -> Result<BetweenBatches, String> {
-        let calibrated = self.against_itself.as_ref();
-        let noise = calibrated.and_then(|all| all.noise.iter().find(|noise| noise.measure == measure));
-        match (calibrated, noise.and_then(|noise| noise.sd_of_batch_means)) {
-            (Some(all), Some(sd_log)) if all.rounds >= 2 * BATCH => Ok(BetweenBatches {
-                sd_log,
-                freedom: all.rounds / BATCH - 1,
-            }),
-            _ => Err(format!(
-                "the calibration does not say how far batches differ: it needs two batches of {BATCH} rounds (`--rounds`), better four"
-            )),
-        }
+        let mut all = self.against_itself.iter().flat_map(|all| &all.noise);
+        let noise = all.find(|noise| noise.measure == measure && noise.batches >= 2);
+        noise
+            .and_then(|noise| {
+                Some(BetweenBatches {
+                    sd_log: noise.sd_of_batch_means?,
+                    freedom: noise.batches - 1,
+                })
+            })
+            .ok_or_else(|| {
+                format!(
+                    "the calibration does not say how far batches differ: it needs two batches of {BATCH} rounds (`--rounds`), better four"
+                )
+            })
     }
 }

@@ -64,10 +64,11 @@ impl Set {
         self.rows.iter().flat_map(|row| &row.records)
     }
 
-    /// The row of the same name, however long it was measured.
+    /// The row of the same name: as long as that one where there is such a row, or else however long it was measured.
     pub fn row(&self, key: &RowKey) -> Option<&Row> {
         let wanted = without_lengths(key);
-        self.rows.iter().find(|row| without_lengths(&row.key) == wanted)
+        let of_that_name = || self.rows.iter().filter(|row| without_lengths(&row.key) == wanted);
+        of_that_name().find(|row| row.key == *key).or_else(|| of_that_name().next())
     }
 
     /// Rows that can be the control of `of`: raw TCP in the same table with as many callers; the plainest first.
@@ -77,8 +78,8 @@ impl Set {
     }
 }
 
-/// Whether a row is one of the control's.
-pub fn is_control(key: &RowKey) -> bool {
+/// Whether a row is of the control's framework and wire.
+fn is_control(key: &RowKey) -> bool {
     [key.framework.as_str(), key.wire.as_str()] == CONTROL
 }
 

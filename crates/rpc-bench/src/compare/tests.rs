@@ -30,10 +30,10 @@ fn set(rounds: u64, factor: f64) -> Set {
 
 fn noise(sd: f64, rounds: u64) -> Result<Noise, String> {
     let host = example_record().record.host.info;
-    let noise = |measure: Measure| serde_json::json!({"measure": measure.name, "sd_of_batch_means": sd});
+    let noise = |measure: Measure| serde_json::json!({"measure": measure.name, "batches": rounds / 6, "sd_of_batch_means": sd});
     let file = serde_json::json!({
         "host": host,
-        "against_itself": {"rounds": rounds, "noise": MEASURES.into_iter().map(noise).collect::<Vec<_>>()},
+        "against_itself": {"noise": MEASURES.into_iter().map(noise).collect::<Vec<_>>()},
     });
     Ok(serde_json::from_value(file).unwrap())
 }
@@ -90,7 +90,25 @@ fn what_a_slow_hour_does_to_both_is_no_change() {
         panic!("{tcp:?}")
     };
     assert!((measures[0].old.unwrap() / measures[0].new.unwrap() - 1.35).abs() < 1e-9);
-    assert!(measures.iter().all(|measure| measure.finding == Finding::Nothing));
+    assert!(measures.iter().all(|measure| measure.change.is_err()));
+}
+
+#[test]
+fn only_the_plainest_row_of_raw_tcp_is_the_control() {
+    let with_tuned = || {
+        let tuned = |round| {
+            let mut record = record("tcp", round, 1.5);
+            record.cell.as_mut().unwrap().lane = bench_core::lane::Lane::Tuned;
+            record.record.lane = bench_core::lane::Lane::Tuned;
+            record
+        };
+        Set::of((0..12).flat_map(|round| [tuned(round), record("tcp", round, 1.0)]).collect())
+    };
+    let comparison = compare(&with_tuned(), &with_tuned(), &noise(0.005, 48), 0.95);
+    let kinds: Vec<(String, bool)> = (comparison.rows.iter())
+        .map(|row| (row.key.lane.to_string(), matches!(row.outcome, Ok(Figures::Control(_)))))
+        .collect();
+    assert_eq!(kinds, [("default".to_owned(), true), ("tuned".to_owned(), false)]);
 }
 
 #[test]
